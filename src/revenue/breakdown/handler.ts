@@ -98,12 +98,12 @@ function instanceBreakdowns(
 
 /** The figures that a response has for the provider, each server and each instance. */
 function figures(totals: Totals) {
-  const { gross, fee, earnings } = split(totals.charged);
+  const { gross, fee, earnings } = split(totals);
   return {
     totalRevenue: money(gross),
     totalRentals: totals.rentals,
     activeRentals: totals.running,
-    refunds: money(totals.charged.refunds),
+    refunds: money(totals.refunds),
     rentedHours: hours(totals.rented),
     platformFees: money(fee),
     earnings: money(earnings),
@@ -118,7 +118,7 @@ function rank<Row extends { readonly id: string; readonly name: string; readonly
   return rows
     .map((row) => {
       const totals = totalsOf(row);
-      return { ...row, totals, gross: totals.charged.gross };
+      return { ...row, totals, gross: totals.gross };
     })
     .filter(({ deleted, totals }) => deleted === "0" || totals.hadActivity)
     .sort(byRank);

@@ -1,6 +1,7 @@
 /** Totals of a breakdown by owner: what its rows add up to per server and per instance. */
+import { parseCents } from "../../db/cents.ts";
 import { type SumsRow, sumsOf } from "../../rollup/stored-sums.ts";
-import { minus, NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
+import type { Sums } from "../../rollup/sums.ts";
 
 /** The server and instance of a row. The instance is "0" if the row has none. */
 export interface Owner {
@@ -23,7 +24,7 @@ interface InMs {
 }
 
 /** A row of charges. */
-type ChargesRow = Owner & SumsRow & Readonly<Record<"charges", string>>;
+type ChargesRow = Owner & Readonly<Record<"gross" | "refunds" | "charges", string>>;
 /** A row of rentals: those of the period, those that run now, and how long they ran in the period, in ms. */
 type RentalsRow = Owner & Readonly<Record<"rentals" | "running" | "rented", string>>;
 /** The rows that complete stored sums, or those of the ledger alone. */
@@ -34,8 +35,10 @@ export type PeriodRows = Readonly<
 
 /** The totals of an instance, of a server or of the provider in a period. */
 export class Totals {
-  /** The sums of the charges of the period. */
-  charged = NO_SUMS;
+  /** In cents, as `refunds`. Written out, as all sums of charges here: answers make thousands. */
+  gross = 0n;
+  refunds = 0n;
+  charges = 0n;
   /** The rentals that run now, whatever the period. */
   running = 0;
   #rentals = 0;
@@ -53,19 +56,23 @@ export class Totals {
 
   /** Whether there was a charge or a rental in the period, even if the charges add up to zero. */
   get hadActivity(): boolean {
-    return this.charged.charges > 0n || this.rentals > 0;
+    return this.charges > 0n || this.rentals > 0;
   }
 
   /** Adds the totals of a part. */
   add(part: Totals): void {
-    this.charged = plus(this.charged, part.charged);
+    this.gross += part.gross;
+    this.refunds += part.refunds;
+    this.charges += part.charges;
     this.running += part.running;
     this.#rentals += part.#rentals;
     this.#rented += part.#rented;
   }
 
   addCharges(row: ChargesRow): void {
-    this.charged = plus(this.charged, sumsOf(row));
+    this.gross += parseCents(row.gross);
+    this.refunds += parseCents(row.refunds);
+    this.charges += BigInt(row.charges);
   }
 
   addRentals(row: RentalsRow): void {
@@ -80,11 +87,13 @@ export class Totals {
    * itself runs for as long either way.
    */
   addStored(sums: Sums, at: bigint, isEnd: boolean): void {
-    const { started, ended, started_ms, ended_ms } = sums;
-    const rented = at * (started - ended) - (started_ms - ended_ms);
-    this.charged = isEnd ? plus(this.charged, sums) : minus(this.charged, sums);
+    const { gross, refunds, charges, started, ended, started_ms, ended_ms } = sums;
+    const sign = isEnd ? 1n : -1n;
+    this.gross += sign * gross;
+    this.refunds += sign * refunds;
+    this.charges += sign * charges;
     this.#rentals += Number(isEnd ? started : -ended);
-    this.#rented += isEnd ? rented : -rented;
+    this.#rented += sign * (at * (started - ended) - (started_ms - ended_ms));
   }
 }
 

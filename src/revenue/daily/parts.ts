@@ -79,10 +79,14 @@ export function covered(
 function quartersOf(rows: readonly IncrementRow[], length: number): Part[] {
   return rows.flatMap((row) =>
     QUARTER_SUMS.flatMap((columns, nth) => {
-      const texts = Object.entries(columns).map(([name, column]) => [name, row[column]]);
-      if (texts.some(([, text]) => !text)) return [];
-      const at = instantOf(row.at) + nth * length * MINUTE;
-      return { at, sums: sumsOf(Object.fromEntries(texts)) };
+      const [gross, charges, refunds] = [
+        row[columns.gross],
+        row[columns.charges],
+        row[columns.refunds],
+      ];
+      if (!gross || !charges || !refunds) return [];
+      const sums = sumsOf({ gross, charges, refunds });
+      return { at: instantOf(row.at) + nth * length * MINUTE, sums };
     }),
   );
 }

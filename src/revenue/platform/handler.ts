@@ -91,17 +91,17 @@ function providerRevenue(
   byOwner: TotalsByOwner,
 ) {
   const totals = byOwner.total();
-  const { gross, fee, earnings } = split(totals.charged);
+  const { gross, fee, earnings } = split(totals);
   const amount = (text?: string) => money(parseCents(text || "0.00"));
   return {
     $typeName: "revenue.v1.ProviderRevenue",
     providerId: id,
     name,
     grossRevenue: money(gross),
-    refunds: money(totals.charged.refunds),
+    refunds: money(totals.refunds),
     platformFees: money(fee),
     earnings: money(earnings),
-    charges: Number(totals.charged.charges),
+    charges: Number(totals.charges),
     rentedHours: hours(totals.rented),
     completedPayouts: amount(payouts?.completed),
     otherPayouts: amount(payouts?.other),
