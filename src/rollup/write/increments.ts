@@ -189,8 +189,10 @@ export async function findWrongIncrements(
   const lacking = CHARGE_NAMES.map((name) =>
     [name, ...QUARTERS.map((nth) => `COALESCE(${quarterColumn(name, nth)}, 0)`)].join(" - "),
   );
+  // Most rows of a rollup are hours: those that are as they should be need not be added up.
+  const differs = lacking.map((lacks) => `${lacks} <> 0`).join(" OR ");
   const sides: Branch[] = [
-    { sql: `SELECT at, 'hour' AS kind, ${named(lacking)} FROM ${sql}`, bindings },
+    { sql: `SELECT at, 'hour' AS kind, ${named(lacking)} FROM ${sql} AND (${differs})`, bindings },
   ];
   for (const kind of ["day", "month"] as const) {
     const [first, last] = [from, justBefore(to)].map((at) => stretchAt(at, KINDS[kind]));
