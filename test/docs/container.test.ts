@@ -40,8 +40,10 @@ it("a service of these files alone is ready by the checks of the image, of Compo
     Promise.all(
       checks.map(async ([program = "", ...args] = []) => {
         const env = { ...process.env, ADMIN_PORT: port, NODE_OPTIONS: SEAT_BELT };
-        // A check of what is away is asked once.
-        const placed = args.map((arg) => arg.replace(/946(4|%i)(?=\/)/, port).replace("60", "0"));
+        // A check of what is away is asked once: `--retry 0`. The port may have these digits, too.
+        const placed = args.map((arg) =>
+          arg === "60" ? "0" : arg.replace(/946(4|%i)(?=\/)/, port),
+        );
         const [code] = await once(spawn(program, placed, { env, stdio: "ignore" }), "exit");
         return code === 0;
       }),
