@@ -108,9 +108,7 @@ async function start(config: Config): Promise<void> {
           () => logOutput.dropped,
         );
   const report = createEventLog(log, metrics?.limitEvent);
-  const tracing = await startTracing(process.env, (message, fields) =>
-    log.warn(fields ?? {}, message),
-  );
+  const tracing = await startTracing(process.env, log);
   // A connection that was lost while idle, for example: nothing to warn of.
   const logPool = (message: string) => log.debug({ message }, "pool");
   const url = followDatabaseUrl(process.env, config.databaseUrl, log);

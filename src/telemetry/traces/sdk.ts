@@ -5,39 +5,25 @@
  *
  * @see https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
  */
-import { context, type Tracer } from "@opentelemetry/api";
-import { createCallTraces, type TraceCall } from "./call-trace.ts";
-import {
-  isTracingOn,
-  samplerSetting,
-  spanQueue,
-  type TraceEnvironment,
-  traceEndpoint,
-} from "./settings.ts";
-
-/** Running traces. */
-export interface Tracing {
-  readonly traceCall: TraceCall;
-  readonly tracer: Tracer;
-  /** Exports the spans that wait, and stops. */
-  stop(): Promise<void>;
-}
+import { context } from "@opentelemetry/api";
+import { errorFields } from "../error-fields.ts";
+import type { Log } from "../log.ts";
+import { createSampledLog } from "../sampled-log.ts";
+import { createCallTraces } from "./call-trace.ts";
+import { isTracingOn, samplerSetting, type TraceEnvironment } from "./settings.ts";
 
 const NAME = "revenue-service";
-/** The minimum time between two warnings about failed exports, in ms. */
-const WARNING_INTERVAL = 60_000;
+/** In so many ms, failed exports have one line, and one with their count. */
+const FAILURE_WINDOW = 60_000;
 
 /**
  * Starts the SDK; resolves to undefined if the environment does not ask for it. The exporter and
  * the resource read their variables themselves. Spans that cannot be exported are dropped.
  *
- * @param warn called with mistakes in the variables, and with failed exports: those have the
- *   `endpoint` and the `cause` as fields
+ * @param log gets mistakes in the variables, and failed exports
  */
-export async function startTracing(
-  environment: TraceEnvironment,
-  warn: (message: string, fields?: object) => void,
-): Promise<Tracing | undefined> {
+export async function startTracing(environment: TraceEnvironment, log: Log) {
+  const warn = (message: string) => log.warn({}, message);
   if (!isTracingOn(environment, warn)) return undefined;
   const [sdk, { OTLPTraceExporter }, resources, core, { AsyncLocalStorageContextManager }] =
     await Promise.all([
@@ -47,15 +33,9 @@ export async function startTracing(
       import("@opentelemetry/core"),
       import("@opentelemetry/context-async-hooks"),
     ]);
-  let warnedAt = Number.NEGATIVE_INFINITY;
-  const exportFailed = (error: unknown) => {
-    if (performance.now() - warnedAt < WARNING_INTERVAL) return;
-    warnedAt = performance.now();
-    warn("cannot export spans", {
-      endpoint: traceEndpoint(environment),
-      cause: exportCause(error),
-    });
-  };
+  const failures = createSampledLog(log, { limit: 1, window: FAILURE_WINDOW });
+  const exportFailed = (error: unknown) =>
+    failures.warn({ cause: errorFields(error) }, "cannot export spans");
   core.setGlobalErrorHandler(exportFailed);
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
 
@@ -66,6 +46,8 @@ export async function startTracing(
     traceidratio: () => new sdk.TraceIdRatioBasedSampler(ratio),
   }[name]();
   const fallback = resources.resourceFromAttributes({ "service.name": NAME });
+  const atLeastOne = (name: string, byDefault: number) =>
+    Math.max(core.getNumberFromEnv(name) ?? byDefault, 1);
   const provider = new sdk.TracerProvider({
     resource: resources
       .defaultResource()
@@ -73,21 +55,21 @@ export async function startTracing(
       .merge(resources.detectResources({ detectors: [resources.envDetector] })),
     sampler: parentBased ? new sdk.ParentBasedSampler({ root }) : root,
     spanProcessors: [
-      new sdk.BatchSpanProcessor({ exporter: new OTLPTraceExporter(), ...spanQueue(environment) }),
+      // The defaults are OpenTelemetry's. Batches of none would never end.
+      new sdk.BatchSpanProcessor({
+        exporter: new OTLPTraceExporter(),
+        maxQueueSize: atLeastOne("OTEL_BSP_MAX_QUEUE_SIZE", 2_048),
+        maxExportBatchSize: atLeastOne("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", 512),
+        scheduledDelayMillis: atLeastOne("OTEL_BSP_SCHEDULE_DELAY", 5_000),
+        exportTimeoutMillis: atLeastOne("OTEL_BSP_EXPORT_TIMEOUT", 30_000),
+      }),
     ],
   });
   const tracer = provider.getTracer(NAME);
   return {
     tracer,
     traceCall: createCallTraces(tracer, new core.W3CTraceContextPropagator()),
+    /** Exports the spans that wait, and stops. */
     stop: () => provider.shutdown().catch(exportFailed),
   };
-}
-
-/** Why an export failed: the message and the code, which may be an HTTP status. Not the body. */
-function exportCause(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { code } = error as Error & { readonly code?: unknown };
-  const message = error.message || error.name; // Node leaves it empty if it tried several addresses
-  return code === undefined || message.includes(String(code)) ? message : `${message} (${code})`;
 }

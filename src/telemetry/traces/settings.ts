@@ -31,15 +31,6 @@ export function isTracingOn(environment: TraceEnvironment, warn: Warn): boolean 
   return Boolean(exporter || endpoint);
 }
 
-/** Where the exporter sends spans, for messages: without a user, a password or a query. */
-export function traceEndpoint(environment: TraceEnvironment): string {
-  const { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own, OTEL_EXPORTER_OTLP_ENDPOINT: base } =
-    environment;
-  const url = URL.parse(own || `${(base || "http://localhost:4318").replace(/\/$/, "")}/v1/traces`);
-  const isHttp = url !== null && /^https?:$/.test(url.protocol);
-  return isHttp ? url.origin + url.pathname : "an endpoint that is no HTTP URL";
-}
-
 /** Which traces are recorded. */
 export interface SamplerSetting {
   /** Decides for a trace that begins here. */
@@ -64,27 +55,4 @@ export function samplerSetting(environment: TraceEnvironment, warn: Warn): Sampl
     ratio: valid ? ratio : 1,
     parentBased: known === null || known[1] !== undefined,
   };
-}
-
-/** The queue of spans that wait for their export, in the terms of the SDK. Times are in ms. */
-interface SpanQueue {
-  readonly maxQueueSize?: number;
-  readonly maxExportBatchSize?: number;
-  readonly scheduledDelayMillis?: number;
-  readonly exportTimeoutMillis?: number;
-}
-
-/** Reads `OTEL_BSP_*`. What is missing or no positive integer has the default of the SDK. */
-export function spanQueue(environment: TraceEnvironment): SpanQueue {
-  const variables: Readonly<Record<keyof SpanQueue, string | undefined>> = {
-    maxQueueSize: environment.OTEL_BSP_MAX_QUEUE_SIZE,
-    maxExportBatchSize: environment.OTEL_BSP_MAX_EXPORT_BATCH_SIZE,
-    scheduledDelayMillis: environment.OTEL_BSP_SCHEDULE_DELAY,
-    exportTimeoutMillis: environment.OTEL_BSP_EXPORT_TIMEOUT,
-  };
-  return Object.fromEntries(
-    Object.entries(variables)
-      .map(([name, text]) => [name, Number(text)] as const)
-      .filter(([, value]) => Number.isInteger(value) && value > 0),
-  );
 }

@@ -4,9 +4,7 @@ import { traceIdOf } from "../../../../src/telemetry/traces/call-trace.ts";
 import {
   isTracingOn,
   samplerSetting,
-  spanQueue,
   type TraceEnvironment,
-  traceEndpoint,
 } from "../../../../src/telemetry/traces/settings.ts";
 
 const fail = (message: string) => {
@@ -25,13 +23,6 @@ it.each<[TraceEnvironment, boolean]>([
   [{ OTEL_SERVICE_NAME: "revenue" }, false],
 ])("%j: traces %j", (environment, on) => {
   expect(isTracingOn(environment, fail)).toBe(on);
-});
-
-it.each([
-  [{ OTEL_EXPORTER_OTLP_ENDPOINT: "http://u:secret@h:1/x/" }, "http://h:1/x/v1/traces"],
-  [{ OTEL_EXPORTER_OTLP_ENDPOINT: "localhost:4318" }, "an endpoint that is no HTTP URL"],
-])("%j: messages name %s", (environment, endpoint) => {
-  expect(traceEndpoint(environment)).toBe(endpoint);
 });
 
 const URL_EXPECTED = "OTEL_EXPORTER_OTLP_ENDPOINT: expected a URL with http:// or https://";
@@ -67,16 +58,6 @@ it.each<[string | undefined, string | undefined, object, string?]>([
     expect(warn.mock.calls.join()).toMatch(warning === "" ? /^$/ : warning);
   },
 );
-
-it("the queue takes positive integers, and has the SDK's defaults otherwise", () => {
-  expect(
-    spanQueue({
-      OTEL_BSP_MAX_QUEUE_SIZE: "10",
-      OTEL_BSP_SCHEDULE_DELAY: "-1",
-      OTEL_BSP_EXPORT_TIMEOUT: "soon",
-    }),
-  ).toEqual({ maxQueueSize: 10 });
-});
 
 const ID = "4bf92f3577b34da6a3ce929d0e0e4736";
 
