@@ -66,13 +66,8 @@ export function createRun<Methods extends Record<string, DescMethodUnary>>({
     const answer = await coalesce(coalescingKey(caller, method, request), signal, (signal) => {
       started = true;
       // The end of another call's run may be what starts this one.
-      return within(trace, async () => {
-        const made = await handler(request, { ...context, signal });
-        trace?.made(made);
-        return made;
-      });
+      return within(trace, () => handler(request, { ...context, signal }));
     });
-    if (!started) trace?.answeredBy(answer);
     const turn = waitForTurn(entriesOf(answer.message));
     if (turn !== undefined) {
       await turn;

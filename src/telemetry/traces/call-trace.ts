@@ -11,7 +11,6 @@ import {
   type Context,
   context,
   ROOT_CONTEXT,
-  type SpanContext,
   SpanKind,
   SpanStatusCode,
   type TextMapPropagator,
@@ -44,10 +43,6 @@ export interface CallTrace {
   readonly sampled: boolean;
   /** Runs work whose spans belong to the call. */
   within<T>(work: () => T): T;
-  /** Records that the run of this call made an answer. */
-  made(answer: object): void;
-  /** Links this call to the one whose run made its answer. */
-  answeredBy(answer: object): void;
   /** Ends the span of a call, whose key is undefined if its caller was not authenticated. */
   end(error: ServiceError | undefined, key: CallerKey | undefined): void;
 }
@@ -97,7 +92,6 @@ function attributesOf(key: CallerKey): Attributes {
 
 /** Creates the traces of one process. */
 export function createCallTraces(tracer: Tracer, propagator: TextMapPropagator): TraceCall {
-  const makers = new WeakMap<object, SpanContext>();
   const carrier = {
     keys: (headers: TraceHeaders) => Object.keys(headers),
     get: (headers: TraceHeaders, name: string) => headers[name as keyof TraceHeaders],
@@ -129,13 +123,6 @@ export function createCallTraces(tracer: Tracer, propagator: TextMapPropagator):
       traceId,
       sampled,
       within: (work) => context.with(inside, work),
-      made(answer) {
-        makers.set(answer, span.spanContext());
-      },
-      answeredBy(answer) {
-        const maker = makers.get(answer);
-        if (maker) span.addLink({ context: maker });
-      },
       end(error, key) {
         if (key !== undefined) span.setAttributes(attributesOf(key));
         const code = error?.entry.code;

@@ -184,7 +184,7 @@ it.each(CLIENTS)(
   },
 );
 
-it("a call whose caller does not record it is not exported; one that shared a run links to the call that made it", async () => {
+it("a call whose caller does not record it is not exported; one that shared a run has a span of its own, without statements", async () => {
   const client = fixture.clients.get("REST");
   const [dropped, shared] = [newTrace("00"), newTrace()];
   const call = ({ headers }: typeof shared) =>
@@ -203,11 +203,8 @@ it("a call whose caller does not record it is not exported; one that shared a ru
 
   const spans = await spansOf(shared.traceId, count);
   const statements = spans.filter(({ name }) => name.startsWith("overview"));
-  const links = spans.filter(({ kind }) => kind === SERVER).flatMap((span) => span.links);
-  expect(links.length).toBe(count - statements.length);
-  expect(links.length).toBeGreaterThan(0);
-  const answering = new Set(statements.map(({ parentSpanId }) => parentSpanId));
-  for (const { spanId } of links) expect(answering).toContain(spanId);
+  expect(spans.filter(({ kind }) => kind === SERVER)).toHaveLength(count);
+  expect(new Set(statements.map(({ parentSpanId }) => parentSpanId)).size).toBeLessThan(count);
   expect(collector.spans().filter(({ traceId }) => traceId === dropped.traceId)).toEqual([]);
 });
 

@@ -13,7 +13,6 @@ export interface CollectedSpan {
   /** 1 INTERNAL, 2 SERVER, 3 CLIENT. */
   readonly kind: number;
   readonly attributes: Readonly<Record<string, unknown>>;
-  readonly links: readonly { readonly spanId: string }[];
   readonly statusCode: number;
   /** The attributes of its resource. */
   readonly resource: Readonly<Record<string, unknown>>;
@@ -46,7 +45,6 @@ export async function startTraceCollector() {
         collected.push({
           ...span,
           attributes: byKey(span.attributes),
-          links: span.links ?? [],
           statusCode: span.status.code ?? 0,
           resource: byKey(resource.attributes),
         });
