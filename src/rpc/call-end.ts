@@ -59,7 +59,6 @@ export function createOpenCall(logCall: LogCall, metrics?: CallMetrics) {
         error,
         isCallersDeadline: isCallersDeadline(error),
         traceId: trace?.traceId ?? traceIdOf(incoming.trace),
-        sampled: trace?.sampled ?? false,
         coalesced,
       };
       metrics?.ended(record);

@@ -31,8 +31,6 @@ export interface CallRecord {
   readonly isCallersDeadline?: boolean;
   /** The trace that the call belongs to, in hexadecimal, if there is one. */
   readonly traceId?: string | undefined;
-  /** Whether that trace is recorded. */
-  readonly sampled?: boolean;
   /** Whether the run of another call answered it. */
   readonly coalesced?: boolean;
 }

@@ -31,7 +31,7 @@ export async function metricTexts(): Promise<Readonly<Record<"service" | "rollup
     () => 0,
   );
   return {
-    service: (await service.render("")).body,
-    rollup: (await createRunMetrics(() => true).render("")).body,
+    service: await service.render(),
+    rollup: await createRunMetrics(() => true).render(),
   };
 }

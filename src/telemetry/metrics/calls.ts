@@ -22,15 +22,11 @@ const codeOf = (error?: ServiceError) =>
 /** Adds the metrics of calls to a registry. */
 export function addCallMetrics(registry: MetricsRegistry): CallMetrics {
   let active = 0;
-  const durations = addDurations(
-    registry,
-    {
-      name: "rpc_server_call_duration_seconds",
-      help: "Time from the headers of a call to its result, by its gRPC status code (CALLERS_DEADLINE: the caller allowed too little time) and the kind of its API key.",
-      labels: ["method", "protocol", "status", "key"],
-    },
-    true,
-  );
+  const durations = addDurations(registry, {
+    name: "rpc_server_call_duration_seconds",
+    help: "Time from the headers of a call to its result, by its gRPC status code (CALLERS_DEADLINE: the caller allowed too little time) and the kind of its API key.",
+    labels: ["method", "protocol", "status", "key"],
+  });
   addGauge(
     registry,
     { name: "rpc_server_active_calls", help: "Calls that have arrived and have not ended." },
@@ -58,16 +54,11 @@ export function addCallMetrics(registry: MetricsRegistry): CallMetrics {
   return {
     started: () => active++,
     ended({ method, protocol, key, error, isCallersDeadline, milliseconds, ...call }) {
-      const { traceId, sampled, coalesced: joined } = call;
       active--;
       const code = isCallersDeadline ? "CALLERS_DEADLINE" : codeOf(error);
-      durations.observe({
-        labels: { method, protocol, status: code, key: key?.kind ?? "none" },
-        value: milliseconds / 1_000,
-        // A trace that is not recorded helps nobody.
-        ...(sampled && traceId && { exemplarLabels: { trace_id: traceId } }),
-      });
-      if (joined) coalesced.inc();
+      const labels = { method, protocol, status: code, key: key?.kind ?? "none" };
+      durations.observe(labels, milliseconds / 1_000);
+      if (call.coalesced) coalesced.inc();
       if (error === undefined) return;
       const { kind: reason } = error;
       if (includes(SHED, reason)) shed.inc({ reason });

@@ -5,7 +5,6 @@
  */
 import { addCallMetrics, addHttpMetrics } from "./calls.ts";
 import { addDatabaseMetrics } from "./database.ts";
-import { renderMetrics } from "./exposition.ts";
 import { addProcessMetrics } from "./process.ts";
 import { addCounter, addGauge, addReadCounter, createRegistry } from "./registry.ts";
 import { addRollupMetrics } from "./rollups.ts";
@@ -111,6 +110,6 @@ export function createMetrics(isReady: () => boolean, droppedLines: () => number
     recordReplicaAge(milliseconds: number) {
       replicaAge = milliseconds / 1_000;
     },
-    render: (accept: string) => renderMetrics(registry, accept),
+    render: () => registry.metrics(),
   };
 }

@@ -1,14 +1,8 @@
 /** The registry of a process's metrics. They are named by OpenTelemetry's conventions, in Prometheus's form. */
-import {
-  Counter,
-  Gauge,
-  Histogram,
-  type OpenMetricsContentType,
-  Registry,
-} from "@prometheus-io/client";
+import { Counter, Gauge, Histogram, Registry } from "@prometheus-io/client";
 
-/** A registry. It renders OpenMetrics, because only that has exemplars. */
-export type MetricsRegistry = Registry<OpenMetricsContentType>;
+/** A registry. It renders Prometheus's text format. */
+export type MetricsRegistry = Registry;
 
 /** A metric's name and the sentence that explains it. */
 interface Description {
@@ -22,7 +16,7 @@ const DURATIONS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5
 
 /** Creates an empty registry. */
 export function createRegistry(): MetricsRegistry {
-  return new Registry(Registry.OPENMETRICS_CONTENT_TYPE);
+  return new Registry();
 }
 
 /** Adds a counter. Its name ends in `_total`. */
@@ -33,19 +27,14 @@ export function addCounter(
   return new Counter({ name, help, labelNames: [...labels], registers: [registry] });
 }
 
-/**
- * Adds a histogram of durations in seconds.
- *
- * @param enableExemplars whether `observe` takes an object with an exemplar
- */
+/** Adds a histogram of durations in seconds. */
 export function addDurations(
   registry: MetricsRegistry,
   { name, help, labels = [] }: Description,
-  enableExemplars = false,
 ): Histogram<string> {
   const labelNames = [...labels];
   const registers = [registry];
-  return new Histogram({ name, help, labelNames, registers, enableExemplars, buckets: DURATIONS });
+  return new Histogram({ name, help, labelNames, registers, buckets: DURATIONS });
 }
 
 /** A value, and the labels that it has. */

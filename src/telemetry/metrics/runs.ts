@@ -1,5 +1,4 @@
 /** The metrics of `npm run rollup`. */
-import { renderMetrics } from "./exposition.ts";
 import { addProcessMetrics } from "./process.ts";
 import { addCounter, addDurations, addGauge, createRegistry } from "./registry.ts";
 
@@ -99,6 +98,6 @@ export function createRunMetrics(isReady: () => boolean) {
     repaired: () => repairs.inc(),
     /** Records a run that failed. */
     failed: () => runs.inc({ result: "failed" }),
-    render: (accept: string) => renderMetrics(registry, accept),
+    render: () => registry.metrics(),
   };
 }

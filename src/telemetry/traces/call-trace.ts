@@ -14,7 +14,6 @@ import {
   SpanKind,
   SpanStatusCode,
   type TextMapPropagator,
-  TraceFlags,
   type Tracer,
   trace,
 } from "@opentelemetry/api";
@@ -39,8 +38,6 @@ export interface TracedCall {
 export interface CallTrace {
   /** In hexadecimal. */
   readonly traceId: string;
-  /** Whether the trace is recorded. */
-  readonly sampled: boolean;
   /** Runs work whose spans belong to the call. */
   within<T>(work: () => T): T;
   /** Ends the span of a call, whose key is undefined if its caller was not authenticated. */
@@ -115,13 +112,11 @@ export function createCallTraces(tracer: Tracer, propagator: TextMapPropagator):
       },
       parent,
     );
-    const { traceId, traceFlags } = span.spanContext();
-    const sampled = (traceFlags & TraceFlags.SAMPLED) !== 0;
+    const { traceId } = span.spanContext();
     // The work of a call that is not recorded may start in the context of another that is.
-    const inside = sampled ? trace.setSpan(ROOT_CONTEXT, span) : ROOT_CONTEXT;
+    const inside = span.isRecording() ? trace.setSpan(ROOT_CONTEXT, span) : ROOT_CONTEXT;
     return {
       traceId,
-      sampled,
       within: (work) => context.with(inside, work),
       end(error, key) {
         if (key !== undefined) span.setAttributes(attributesOf(key));

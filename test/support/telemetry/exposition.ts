@@ -1,5 +1,5 @@
 /**
- * Metrics in Prometheus's text format or OpenMetrics 1.0, parsed. promtool checks that they are valid
+ * Metrics in Prometheus's text format, parsed. promtool checks that they are valid
  * (test/docs/deploy/monitoring.test.ts).
  */
 
@@ -7,16 +7,14 @@ export interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
-  /** The labels of its exemplar. */
-  readonly exemplar?: Readonly<Record<string, string>>;
 }
 
 export interface Family {
   readonly samples: Sample[];
 }
 
-/** A sample: its name, its labels, its value, and the labels of an exemplar. */
-const SAMPLE = /^(\w+)(?:\{(.*?)\})? (\S+)(?: # \{(.*)\} \S+ \S+)?$/;
+/** A sample: its name, its labels, and its value. */
+const SAMPLE = /^(\w+)(?:\{(.*?)\})? (\S+)$/;
 
 /** Parses metrics. @throws Error that quotes a line that is none, or a series that comes twice */
 export function parseExposition(text: string): Map<string, Family> {
@@ -29,8 +27,8 @@ export function parseExposition(text: string): Map<string, Family> {
       current = { samples: [] };
       families.set(family, current);
     }
-    if (line.startsWith("#")) continue;
-    const [sample, name = "", labels, value = "", exemplar] = SAMPLE.exec(line) ?? [];
+    if (line === "" || line.startsWith("#")) continue;
+    const [sample, name = "", labels, value = ""] = SAMPLE.exec(line) ?? [];
     const series = `${name}{${labels}}`;
     if (!sample || !current || seen.has(series)) throw new Error(`no sample, or twice: ${line}`);
     seen.add(series);
@@ -38,7 +36,6 @@ export function parseExposition(text: string): Map<string, Family> {
       name,
       labels: parseLabels(labels),
       value: Number(value.replace("Inf", "Infinity")),
-      ...(exemplar && { exemplar: parseLabels(exemplar) }),
     });
   }
   return families;

@@ -1,11 +1,10 @@
-/** The metrics as text: two formats, bounded labels, values that are counts of what was reported. */
+/** The metrics as text: bounded labels, values that are counts of what was reported. */
 import { expect, it } from "vitest";
 import { ServiceError, type ServiceErrorKind, serviceErrors } from "../../../src/errors.ts";
 import { createMetrics, type Metrics } from "../../../src/telemetry/metrics/metrics.ts";
 import { providerKey } from "../../support/caller-key.ts";
 import { parseExposition, sumOf } from "../../support/telemetry/exposition.ts";
 
-const OPEN_METRICS = "application/openmetrics-text; version=1.0.0";
 const CALL = {
   requestId: "r-1",
   protocol: "rest",
@@ -15,24 +14,9 @@ const CALL = {
   milliseconds: 12,
   error: undefined,
 };
-const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 
 /** The families of metrics, as text. */
-const familiesOf = async (metrics: Metrics) => parseExposition((await metrics.render("")).body);
-
-it("both formats have the same samples, one after the other", async () => {
-  const metrics = createMetrics(() => true);
-  metrics.calls.started();
-  metrics.calls.ended(CALL);
-  const samplesAs = async (accept: string, type: string) => {
-    const { contentType, body } = await metrics.render(accept);
-    expect(contentType).toBe(`${type}; charset=utf-8`);
-    const families = [...parseExposition(body)].filter(([name]) => !name.startsWith("nodejs_gc_"));
-    return families.flatMap(([, { samples }]) => samples).map(({ name }) => name);
-  };
-  const text = await samplesAs("", "text/plain; version=0.0.4");
-  expect(await samplesAs(OPEN_METRICS, OPEN_METRICS)).toEqual(text);
-});
+const familiesOf = async (metrics: Metrics) => parseExposition(await metrics.render());
 
 it("calls that failed are counted, as shed if a limit refused them, and as failed authentications", async () => {
   const metrics = createMetrics(() => true);
@@ -51,21 +35,6 @@ it("calls that failed are counted, as shed if a limit refused them, and as faile
   expect(sumOf(families, "rpc_server_call_duration_seconds_count")).toBe(kinds.length);
   expect(sumOf(families, "rpc_server_call_duration_seconds_count", { status: "OK" })).toBe(0);
   expect(sumOf(families, "rpc_server_active_calls")).toBe(0);
-});
-
-it("exemplars are of recorded traces only", async () => {
-  const metrics = createMetrics(() => true);
-  for (const sampled of [false, true]) {
-    metrics.calls.started();
-    metrics.calls.ended({ ...CALL, traceId: TRACE, sampled, method: `sampled ${sampled}` });
-  }
-  const { body } = await metrics.render(OPEN_METRICS);
-  const samples = [...parseExposition(body).values()].flatMap(({ samples: of }) => of);
-  const exemplars = samples.filter(({ exemplar }) => exemplar);
-  expect(exemplars).toMatchObject([
-    { labels: { method: "sampled true", le: "0.025" }, exemplar: { trace_id: TRACE } },
-  ]);
-  expect((await metrics.render("")).body).not.toContain(TRACE);
 });
 
 it("the lag is the largest of the last answers, and providers behind and without a rollup and dropped lines are counted", async () => {
