@@ -3,7 +3,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
 import { errorFields } from "./telemetry/error-fields.ts";
-import { logOpenSums } from "./telemetry/sampled-log.ts";
 
 /** How long all else may take to close, in ms: pools wait for a database that hangs. */
 const CLOSE_GRACE = 1_000;
@@ -39,7 +38,6 @@ export function stopOnSignals(
       await sleep(lameDuckMs, undefined, { signal: endOfLameDuck.signal }).catch(() => {});
       await steps.stopPorts(grace);
       await Promise.race([steps.close(), sleep(CLOSE_GRACE)]);
-      logOpenSums();
       log.info("stopped");
     } catch (error) {
       process.exitCode = 1;

@@ -6,7 +6,7 @@ import type { RollupProgress } from "../rollup/write/run/work.ts";
 import { type RollupOptions, type RollupResult, rollUp } from "../rollup/write/run.ts";
 import { errorFields } from "../telemetry/error-fields.ts";
 import type { Log } from "../telemetry/log.ts";
-import { createSampledLog, logOpenSums } from "../telemetry/sampled-log.ts";
+import { createSampledLog } from "../telemetry/sampled-log.ts";
 import { formatError } from "./format-error.ts";
 
 /** Whether a run did anything that an operator may want to read about. */
@@ -49,11 +49,7 @@ export function createOutcomeLog(log: Log) {
       failureLog.warn({ reason, cause: errorFields(error) }, "run failed, will retry");
     },
     succeeded({ waitsFor }: RollupResult): void {
-      if (failures > 0) {
-        // Their count comes before the line that they are over.
-        logOpenSums();
-        log.info({ failures }, "runs succeed again");
-      }
+      if (failures > 0) log.info({ failures }, "runs succeed again");
       failures = 0;
       if (waitsFor === undefined) return;
       const began = fromDatetime(waitsFor.began);

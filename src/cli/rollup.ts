@@ -17,7 +17,6 @@ import { needsNewConnections } from "../rollup/write/run/retry.ts";
 import { canSeeTransactions } from "../rollup/write/run/writers.ts";
 import type { RollupResult } from "../rollup/write/run.ts";
 import type { Log } from "../telemetry/log.ts";
-import { logOpenSums } from "../telemetry/sampled-log.ts";
 import { createCommand } from "./command.ts";
 import { type RollupAdmin, startRollupAdmin } from "./rollup-admin.ts";
 import { checkRights } from "./rollup-check.ts";
@@ -88,11 +87,7 @@ async function run(first: DatabaseUrl, host: string, flags: Flags): Promise<void
   const { adminPort: port } = flags;
   await using admin =
     port === undefined ? undefined : await startRollupAdmin(url, host, port, signal, log);
-  try {
-    await runUntilStopped(connect, { flags, signal, log, warnOnce, admin });
-  } finally {
-    logOpenSums();
-  }
+  await runUntilStopped(connect, { flags, signal, log, warnOnce, admin });
 }
 
 /** The connections of the command: one for each provider in work, one for the clock, one for the heartbeat. */

@@ -15,17 +15,9 @@ export interface Sampling {
   readonly window?: number;
 }
 
-/** Ends the windows that are open, each of a kind. */
-const openWindows = new Set<() => void>();
-
-/** Logs the sums of all windows that are open: for the end of the process. */
-export function logOpenSums(): void {
-  for (const end of openWindows) end();
-}
-
 /**
  * Creates a log that passes on so many lines of a kind, by default 20 a second, and then `more:` and
- * the message, with the `count` of the others. The timers do not keep the process alive.
+ * the message, with the `count` of the others. The timers do not keep the process alive: its last window has no sum.
  */
 export function createSampledLog(log: Log, { by, limit = 20, window = 1_000 }: Sampling = {}): Log {
   const counts = new Map<string, { logged: number; left: number }>();
@@ -33,17 +25,13 @@ export function createSampledLog(log: Log, { by, limit = 20, window = 1_000 }: S
   function open(level: keyof Log, kind: string, value: unknown, message: string) {
     const count = { logged: 0, left: 0 };
     counts.set(kind, count);
-    const start = performance.now();
     const end = () => {
-      clearTimeout(timer);
-      openWindows.delete(end);
       counts.delete(kind);
       if (count.left === 0) return;
-      const seconds = Math.round((performance.now() - start) / 100) / 10;
+      const seconds = window / 1_000;
       log[level]({ ...(by && { [by]: value }), count: count.left, seconds }, `more: ${message}`);
     };
-    const timer = setTimeout(end, window).unref();
-    openWindows.add(end);
+    setTimeout(end, window).unref();
     return count;
   }
 

@@ -78,9 +78,6 @@ it("SIGHUP ends nothing; during STOP_LAME_DUCK_MS after SIGTERM readiness fails,
 
   // Neither idle connections nor open watches delay it.
   expect(await healthOf(service.grpc).watch("").next()).toMatchObject({ value: "NOT_SERVING" });
-  const CALLS = 50;
-  const refused = { target: paths.GetOverview, headers: withKey("unknown") };
-  await Promise.all(Array.from({ length: CALLS }, () => rawHttp(service.http, refused)));
 
   await using lock = await lockTable(database, "charges");
   const rest = get();
@@ -97,9 +94,6 @@ it("SIGHUP ends nothing; during STOP_LAME_DUCK_MS after SIGTERM readiness fails,
   expect(await service.ended).toBe(0);
   expect(linesOf(service, "stopping")).toHaveLength(1);
   expect(service.log().at(-1)).toMatchObject({ msg: "stopped" });
-  // The sum of refused calls, which is logged each second, is not lost.
-  const lines = service.log().filter(({ reason }) => reason === "unauthenticated");
-  expect(lines.reduce((sum, { count }) => sum + Number(count ?? 1), 0)).toBe(CALLS);
 });
 
 // Any other end is a lost request: a reset, a connection that closes without an answer, an error that

@@ -41,14 +41,13 @@ it("what the watermark waits for is told once", () => {
   expect(lines).toEqual({ stdout: [], stderr: [line] });
 });
 
-it("the count of runs that failed comes before the line that they succeed again", () => {
+it("runs that succeed again are told, with the count of those that failed", () => {
   const { log, entries } = collectLog();
   const { failed, succeeded } = createOutcomeLog(log);
   for (const _ of [1, 2, 3]) failed(new Error("away"));
   succeeded(result);
   expect(entries()).toMatchObject([
     { msg: "run failed, will retry", reason: "away" },
-    { msg: "more: run failed, will retry", reason: "away", count: 2 },
     { msg: "runs succeed again", failures: 3 },
   ]);
 });
