@@ -58,7 +58,8 @@ export async function issueKey(
  * @throws Error, with a message for the operator, if there is no such row
  */
 export async function issueServiceKey(database: Knex, name: string, expiresAt: number | null) {
-  return store(database, generateKey("service"), NO_PROVIDER, name, expiresAt);
+  const issued = await store(database, generateKey("service"), NO_PROVIDER, name, expiresAt);
+  return { ...issued, providerName: undefined };
 }
 
 async function store(

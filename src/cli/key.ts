@@ -2,7 +2,6 @@
 import { InvalidArgumentError } from "commander";
 import type { Knex } from "knex";
 import { parseKey } from "../auth/api-key.ts";
-import { parseExpiry } from "../auth/expiry.ts";
 import {
   isServiceKey,
   issueKey,
@@ -14,6 +13,7 @@ import {
 } from "../auth/key-registry.ts";
 import { isProviderId } from "../auth/provider.ts";
 import { toDatetime } from "../db/datetime.ts";
+import { parsePeriod } from "../revenue/period.ts";
 import { createCommand } from "./command.ts";
 import { formatError } from "./format-error.ts";
 import { runOnDatabase } from "./run.ts";
@@ -40,14 +40,18 @@ program
     if (service && !name?.trim())
       program.error("error: a service key needs a --name: logs show it");
     return runOnDatabase(async (database) => {
-      const { key, access, ...row } =
+      const issued =
         provider === undefined
-          ? await createServiceKey(database, name ?? "", expires)
-          : await createProviderKey(database, provider, name ?? "API key", expires);
-      const { expiresAt } = row;
+          ? await issueServiceKey(database, name ?? "", expires)
+          : await issueKey(database, provider, name ?? "API key", expires);
+      const access =
+        issued.providerName === undefined
+          ? "every provider"
+          : `provider ${issued.providerId}, "${printable(issued.providerName)}"`;
+      const { key, expiresAt, hint } = issued;
       const expiry = expiresAt === null ? "does not expire" : `expires ${toSecond(expiresAt)} UTC`;
       console.log(
-        `Issued ${nounOf(row)} ${row.id}, "${printable(row.name)}", ${row.hint}…; ${expiry}.`,
+        `Issued ${nounOf(issued)} ${issued.id}, "${printable(issued.name)}", ${hint}…; ${expiry}.`,
       );
       console.log(`Access to ${access}.`);
       console.log("Store the key now: it cannot be shown again.\n");
@@ -128,20 +132,6 @@ async function revoke(database: Knex, selector: KeySelector): Promise<string> {
     : `No change: ${name} was revoked ${toSecond(row.revokedAt ?? "")} UTC.`;
 }
 
-async function createProviderKey(
-  database: Knex,
-  provider: string,
-  name: string,
-  expires: number | null,
-) {
-  const { providerName, ...issued } = await issueKey(database, provider, name, expires);
-  return { ...issued, access: `provider ${issued.providerId}, "${printable(providerName)}"` };
-}
-
-async function createServiceKey(database: Knex, name: string, expires: number | null) {
-  return { ...(await issueServiceKey(database, name, expires)), access: "every provider" };
-}
-
 function nounOf(key: RegisteredKey): string {
   return isServiceKey(key) ? "service key" : "key";
 }
@@ -163,15 +153,23 @@ function toName(text: string): string {
   throw new InvalidArgumentError(`Expected at most ${MAX_NAME_LENGTH} characters, not ${length}.`);
 }
 
+/** A date or a time as in the API: a date is its first instant, and without an offset it is in UTC. */
 function toExpiry(text: string): number {
-  const expiry = parseExpiry(text);
+  const expiry = startOf(text);
   if (expiry === undefined) {
     throw new InvalidArgumentError("Expected a date or a time: 2027-01-01, 2027-01-01T09:30:00Z.");
   }
-  if (expiry <= Date.now()) {
-    throw new InvalidArgumentError(`Expected a time in the future, not ${formatInstant(expiry)}.`);
+  if (expiry > Date.now()) return expiry;
+  const given = toSecond(toDatetime(expiry));
+  throw new InvalidArgumentError(`Expected a time in the future, not ${given} UTC.`);
+}
+
+function startOf(text: string): number | undefined {
+  try {
+    return parsePeriod(text, "").start;
+  } catch {
+    return undefined;
   }
-  return expiry;
 }
 
 function toSelectors(text: string, before: readonly KeySelector[] = []): readonly KeySelector[] {
@@ -189,10 +187,6 @@ function toSelector(text: string): KeySelector {
 function validityOf(key: RegisteredKey, now: string): string {
   if (key.revokedAt !== null) return `revoked ${toSecond(key.revokedAt)}`;
   return key.expiresAt !== null && key.expiresAt <= now ? "expired" : "active";
-}
-
-function formatInstant(epochMs: number): string {
-  return `${toSecond(toDatetime(epochMs))} UTC`;
 }
 
 /** Cuts DATETIME text to the second. */
