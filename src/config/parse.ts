@@ -1,5 +1,6 @@
 /** Parsers of variables. Each takes the text and the name of the variable, and throws `ConfigError`. */
 import { isIP } from "node:net";
+import { compile } from "@fastify/proxy-addr";
 import { mistake } from "./mistake.ts";
 
 /** Parses an address to listen on, or a name of one, neither of them with a port. */
@@ -50,17 +51,15 @@ function itemsOf(text: string): readonly string[] {
     .filter((item) => item !== "");
 }
 
-/** Parses a comma-separated list of IP addresses and networks: `10.0.0.0/8,::1`. */
+/** Parses a comma-separated list of IP addresses and networks, as `createAddresses` takes it: `10.0.0.0/8,::1`. */
 export function networks(text: string, name: string): readonly string[] {
   const items = itemsOf(text);
   for (const item of items) {
-    const [ip = "", length, ...rest] = item.split("/");
-    const longest = isIP(ip) === 6 ? 128 : 32;
-    const valid =
-      isIP(ip) !== 0 &&
-      rest.length === 0 &&
-      (length === undefined || (/^[1-9]\d{0,2}$/.test(length) && Number(length) <= longest));
-    if (!valid) throw mistake(name, item, "addresses or networks such as 10.0.0.0/8,::1");
+    try {
+      compile(item);
+    } catch {
+      throw mistake(name, item, "addresses or networks such as 10.0.0.0/8,::1");
+    }
   }
   return items;
 }
