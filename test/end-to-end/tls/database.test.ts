@@ -106,6 +106,6 @@ async function startDowngrade(): Promise<string> {
 it("a server that offers no TLS is refused, not used without encryption", async () => {
   const port = await startDowngrade();
   expect(await cipherOf(urlOf("127.0.0.1", "REQUIRED", port))).toMatch(
-    /^the database in DATABASE_URL does not offer TLS/,
+    /^TLS with the database in DATABASE_URL failed: Server does not support secure connection/,
   );
 });
