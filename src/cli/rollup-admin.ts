@@ -5,21 +5,10 @@ import { createAdminServer } from "../admin/server.ts";
 import type { DatabaseTarget } from "../config.ts";
 import { listen } from "../net/listen.ts";
 import type { Log } from "../telemetry/log.ts";
-import { createRunMetrics, type RollupRun } from "../telemetry/metrics/runs.ts";
+import { createRunMetrics } from "../telemetry/metrics/runs.ts";
 
-/** The admin port of the command. */
-export interface RollupAdmin extends AsyncDisposable {
-  /** Records what a run did that came to its end, also if some providers failed. */
-  finished(run: RollupRun): void;
-  /** Records a run that succeeded. */
-  succeeded(run: RollupRun): void;
-  /** Records a run that failed. */
-  failed(): void;
-  /** Records a difference from the ledger that was removed. */
-  repaired(): void;
-  /** Records how many rows are left of a build. */
-  building(left: number): void;
-}
+/** The admin port of the command, and what runs report to it. */
+export type RollupAdmin = Awaited<ReturnType<typeof startRollupAdmin>>;
 
 /**
  * Starts the port, and logs its address. To dispose of it closes it.
@@ -34,7 +23,7 @@ export async function startRollupAdmin(
   port: number,
   signal: AbortSignal,
   log: Log,
-): Promise<RollupAdmin> {
+) {
   const readiness = createReadiness();
   const { render, ...metrics } = createRunMetrics(() => readiness.isReady());
   const admin = createAdminServer({ metrics: render, readiness });

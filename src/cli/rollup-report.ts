@@ -61,21 +61,15 @@ export function createOutcomeLog(log: Log) {
   };
 }
 
-/** A progress bar. It shows nothing if stderr is not a terminal. */
-interface ProgressBar {
-  readonly show: (progress: RollupProgress) => void;
-  readonly stop: () => void;
-}
-
-/** Creates the progress bar of a run. It appears with the first step. */
-function createProgressBar(): ProgressBar {
+/** Creates the progress bar of a run. It appears with the first step, if stderr is a terminal. */
+function createProgressBar() {
   const bar = new SingleBar({
     format: "{bar} {value}/{total} providers, {charges} charges{building}",
     stream: process.stderr,
     clearOnComplete: true,
   });
   return {
-    show({ done, providers, charges, building }) {
+    show({ done, providers, charges, building }: RollupProgress) {
       const position = building
         ? `, building ${building.at.slice(0, 10)}, ${building.rowsLeft} rows left`
         : "";
