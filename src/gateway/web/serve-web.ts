@@ -11,14 +11,6 @@ import { sendResponse } from "../response.ts";
 import { securityHeaders } from "./security-headers.ts";
 import type { WebFile } from "./web-files.ts";
 
-/** How caches keep files, by the start of their paths. */
-const CACHING: readonly (readonly [string, string])[] = [
-  // A new version of the service may change the document.
-  ["/openapi.json", "public, max-age=300"],
-  // Any other file is asked for again each time, and answered with 304 while it is the same.
-  ["/", "no-cache"],
-];
-
 /** The paths of the files, for 405. */
 export function webPaths(files: readonly WebFile[]): ServedPath[] {
   return [...files.map(({ path }) => path), ...redirected(files)].map((path) => ({
@@ -58,8 +50,8 @@ function serveFile(
   { log, connections }: GatewayContext,
 ): void {
   const representation = createRepresentation(body, type, BEST);
-  const [, caching = ""] = CACHING.find(([start]) => path.startsWith(start)) ?? [];
-  const headers = { "cache-control": caching, ...securityHeaders(body) };
+  // A file is asked for again each time, and answered with 304 while it is the same.
+  const headers = { "cache-control": "no-cache", ...securityHeaders(body) };
   app.route({
     method: [...READ_METHODS],
     url: path,

@@ -70,12 +70,12 @@ it.each([
   },
 );
 
-it("the OpenAPI document may be kept for minutes; HEAD has no body, POST is not allowed, /docs/ leads to /docs, and nothing else is found", async () => {
+it("the OpenAPI document is asked for again each time; HEAD has no body, POST is not allowed, /docs/ leads to /docs, and nothing else is found", async () => {
   const { text, headers } = await get("/openapi.json?v=1");
   expect(text).toBe(readFileSync("gen/openapi.json", "utf8"));
   expect(headers).toMatchObject({
     "content-type": "application/json; charset=utf-8",
-    "cache-control": "public, max-age=300",
+    "cache-control": "no-cache",
   });
   const head = await get("/docs", [], "HEAD");
   expect([head.status, head.text]).toEqual([200, ""]);
