@@ -110,12 +110,6 @@ function bind(route: Route, request: FastifyRequest<RestRequest>): Message {
     return route.bind(request.query.raw);
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
-    const hint = FORMAT_PARAMETER.test(request.query.raw) ? FORMAT_HINT : "";
-    throw new ServiceError("invalidArgument", error.message + hint);
+    throw new ServiceError("invalidArgument", error.message);
   }
 }
-
-/** What callers of other services try. */
-const FORMAT_PARAMETER = /(?:^|&)format=/;
-const FORMAT_HINT =
-  "; the header Accept chooses the format of the response: application/json or text/csv";

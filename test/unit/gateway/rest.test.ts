@@ -78,12 +78,7 @@ test("every request is observed when its response is complete, with its route if
 });
 
 test.each<[number, string, string, RegExp]>([
-  [
-    400,
-    "?format=csv",
-    "*/*",
-    /^unknown query parameter "format"; .*; the header Accept chooses the format of the response: application\/json or text\/csv$/,
-  ],
+  [400, "?format=csv", "*/*", /^unknown query parameter "format"; /],
   [
     406,
     "",
