@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "./config.ts";
 import { JSON_TYPE } from "./gateway/response.ts";
-import { createGateway, type Gateway } from "./gateway/server.ts";
+import { createGateway } from "./gateway/server.ts";
 import { readWebFiles, type WebFile } from "./gateway/web/web-files.ts";
-import { createGrpcServer, type GrpcServer } from "./grpc/server.ts";
+import { createGrpcServer } from "./grpc/server.ts";
 import { createAddresses } from "./net/address.ts";
 import { limitUnread } from "./net/unread.ts";
 import type { Rpc } from "./rpc/call.ts";
@@ -34,18 +34,12 @@ interface PortParts {
   readonly certificates: CertificateWatch | undefined;
 }
 
-/** The servers of both ports. They do not listen yet. */
-interface Ports {
-  readonly gateway: Gateway;
-  readonly grpc: GrpcServer;
-}
-
 /**
- * Creates the servers of both ports.
+ * Creates the servers of both ports. They do not listen yet.
  *
  * @throws Error if the pages or the OpenAPI document cannot be read, or an RPC cannot be served
  */
-export function createPorts(parts: PortParts): Ports {
+export function createPorts(parts: PortParts) {
   const { config, rpc, report, metrics, certificates } = parts;
   const createTls = (protocol: "h2" | "http/1.1", clientCertificates = false) =>
     certificates && createPortTls({ certificates, protocol, clientCertificates, report });

@@ -12,29 +12,20 @@ import { CONNECT_TIMEOUT, createPool, tryConnect } from "../db/pool.ts";
 import { withTimeout } from "../timeout.ts";
 import type { Readiness } from "./readiness.ts";
 
-/** The times of the probe, in ms. */
-export interface ProbeTimes {
-  /** From the start of a connection attempt to that of the next. */
-  readonly period: number;
-  /** The same after an attempt that failed. */
-  readonly retry: number;
-  /** Between two looks at the schema. */
-  readonly schemaPeriod: number;
-  /** The longest connection attempt. */
-  readonly connectTimeout: number;
-  /** The longest look at the schema. */
-  readonly schemaTimeout: number;
-}
-
 /**
- * The default times. Three failures in a row are noticed within 5 s if connections are refused, and
+ * The times of the probe, in ms. Three failures in a row are noticed within 5 s if connections are refused, and
  * within 9 s if the database does not answer: an attempt then takes 2 s.
  */
-const PROBE_TIMES: ProbeTimes = {
+const PROBE_TIMES = {
+  /** From the start of a connection attempt to that of the next. */
   period: 3_000,
+  /** The same after an attempt that failed. */
   retry: 1_000,
+  /** The longest connection attempt. */
   connectTimeout: CONNECT_TIMEOUT,
+  /** Between two looks at the schema. */
   schemaPeriod: 30_000,
+  /** The longest look at the schema. */
   schemaTimeout: 5_000,
 };
 /** The most connections that it has at once: an attempt, and one that looks at the schema. */
@@ -48,7 +39,7 @@ export interface ProbeParts {
   readonly readiness: Readiness;
   /** Those that the account must be able to run. */
   readonly statements: Statements;
-  readonly times?: ProbeTimes;
+  readonly times?: typeof PROBE_TIMES;
 }
 
 /** Starts a probe. Returns a function that stops it; it does not keep the process alive. */

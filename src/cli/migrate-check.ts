@@ -8,18 +8,13 @@ import { pendingMigrations } from "../db/pending-migrations.ts";
 import { checkContract } from "./contract.ts";
 import { serviceStatements } from "./statements.ts";
 
-/** Lines about a database. With an error, answers would be wrong, slow or none. */
-interface Findings {
-  readonly errors: readonly string[];
-  readonly warnings: readonly string[];
-}
-
 /**
  * Looks at the tables of the ledger, and at the plans and the rows of those that others have made. Changes nothing.
+ * Resolves to lines; with an error, answers would be wrong, slow or none.
  *
  * @param isCounted whether rows are counted, each time as long as a statement of the session may take
  */
-export async function checkLedgerOf(database: Knex, isCounted = true): Promise<Findings> {
+export async function checkLedgerOf(database: Knex, isCounted = true) {
   const wrong = await checkTables(database);
   // Statements about what is wrong would only fail.
   if (wrong.length > 0) return { errors: wrong, warnings: [] };

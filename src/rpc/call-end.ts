@@ -17,15 +17,6 @@ interface Known {
   release?: () => void;
 }
 
-/** A call that goes on. */
-export interface OpenCall {
-  readonly known: Known;
-  /** Ends it, with an error or as a success. A second end does nothing. */
-  end(error?: ServiceError, coalesced?: boolean): void;
-  /** Ends it with whatever was thrown. Returns that as the error for the caller. */
-  fail(thrown: unknown): ServiceError;
-}
-
 /** Creates the function that opens a call, which has started at `started` in ms of `performance.now()`. */
 export function createOpenCall(logCall: LogCall, metrics?: CallMetrics) {
   return (
@@ -33,7 +24,7 @@ export function createOpenCall(logCall: LogCall, metrics?: CallMetrics) {
     started: number,
     deadline: Deadline,
     trace: CallTrace | undefined,
-  ): OpenCall => {
+  ) => {
     const known: Known = {};
     let ended = false;
     // Anyone may send a short deadline. Its end is no failure of the service, and before the key is known none is.
@@ -41,6 +32,7 @@ export function createOpenCall(logCall: LogCall, metrics?: CallMetrics) {
       error?.kind === "deadlineExceeded" &&
       deadline.signal.aborted &&
       (deadline.isShort || (deadline.isCallers && known.key === undefined));
+    /** Ends it, with an error or as a success. A second end does nothing. */
     const end = (error?: ServiceError, coalesced = false) => {
       if (ended) return;
       ended = true;
@@ -67,7 +59,8 @@ export function createOpenCall(logCall: LogCall, metrics?: CallMetrics) {
     return {
       known,
       end,
-      fail(thrown) {
+      /** Ends it with whatever was thrown. Returns that as the error for the caller. */
+      fail(thrown: unknown) {
         const error = ServiceError.from(thrown);
         end(error);
         return error;

@@ -10,17 +10,13 @@ const SHED = ["overloaded", "tooManyCalls", "rateLimited", "tooManyFailures"] as
 const UNAUTHENTICATED = ["unauthenticated", "tooManyFailures"] as const;
 
 /** Measures calls. */
-export interface CallMetrics {
-  /** A call has arrived. Each that has must end. */
-  started(): void;
-  ended(call: CallRecord): void;
-}
+export type CallMetrics = ReturnType<typeof addCallMetrics>;
 
 const codeOf = (error?: ServiceError) =>
   error === undefined ? "OK" : (status[error.entry.code] ?? "UNKNOWN");
 
 /** Adds the metrics of calls to a registry. */
-export function addCallMetrics(registry: MetricsRegistry): CallMetrics {
+export function addCallMetrics(registry: MetricsRegistry) {
   let active = 0;
   const durations = addDurations(registry, {
     name: "rpc_server_call_duration_seconds",
@@ -52,8 +48,10 @@ export function addCallMetrics(registry: MetricsRegistry): CallMetrics {
   const includes = (kinds: readonly ServiceErrorKind[], kind: ServiceErrorKind) =>
     kinds.includes(kind);
   return {
+    /** A call has arrived. Each that has must end. */
     started: () => active++,
-    ended({ method, protocol, key, error, isCallersDeadline, milliseconds, ...call }) {
+    ended(call: CallRecord) {
+      const { method, protocol, key, error, isCallersDeadline, milliseconds } = call;
       active--;
       const code = isCallersDeadline ? "CALLERS_DEADLINE" : codeOf(error);
       const labels = { method, protocol, status: code, key: key?.kind ?? "none" };

@@ -11,14 +11,7 @@ export interface ObservedPool {
 }
 
 /** Measures the reads of one pool. Times are in ms. */
-export interface ReadMetrics {
-  /** A read begins to wait for a connection. */
-  waits(): void;
-  /** It has a connection, or has given up. */
-  waited(milliseconds: number): void;
-  /** A statement has ended, `milliseconds` after it was sent. */
-  ran(operation: string, milliseconds: number): void;
-}
+export type ReadMetrics = ReturnType<ReturnType<typeof addDatabaseMetrics>>;
 
 /** Adds the metrics of reads to a registry. The function adds a pool. */
 export function addDatabaseMetrics(registry: MetricsRegistry) {
@@ -63,17 +56,21 @@ export function addDatabaseMetrics(registry: MetricsRegistry) {
     perPool(({ waiting }) => waiting),
   );
 
-  return (observed: ObservedPool): ReadMetrics => {
+  return (observed: ObservedPool) => {
     const pool = { ...observed, waiting: 0 };
     pools.push(pool);
     const ofPool = waits.labels({ pool: pool.name });
     return {
+      /** A read begins to wait for a connection. */
       waits: () => pool.waiting++,
-      waited(milliseconds) {
+      /** It has a connection, or has given up. */
+      waited(milliseconds: number) {
         pool.waiting--;
         ofPool.observe(milliseconds / 1_000);
       },
-      ran: (operation, milliseconds) => durations.observe({ operation }, milliseconds / 1_000),
+      /** A statement has ended, `milliseconds` after it was sent. */
+      ran: (operation: string, milliseconds: number) =>
+        durations.observe({ operation }, milliseconds / 1_000),
     };
   };
 }
