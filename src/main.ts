@@ -45,7 +45,7 @@ import { stopOnSignals } from "./stop.ts";
 import { createEventLog } from "./telemetry/event-log.ts";
 import { createLog } from "./telemetry/log.ts";
 import { createLogOutput } from "./telemetry/log-output.ts";
-import { createMetrics, type Metrics } from "./telemetry/metrics/metrics.ts";
+import { createMetrics } from "./telemetry/metrics/metrics.ts";
 import { createReadObserver } from "./telemetry/read-observer.ts";
 import { openStdout } from "./telemetry/stdout.ts";
 import { startTracing } from "./telemetry/traces/sdk.ts";
@@ -137,14 +137,9 @@ async function start(config: Config): Promise<void> {
         pageTokenKey,
         reportLag: createLagLog(log, metrics?.recordLag),
         reportDamage: createDamageLog(log, metrics?.damagedAnswer),
-        observeCache: metrics?.cacheRequest,
       },
     ),
-    authenticate: createAuthenticate(
-      config,
-      openRead("keys", keyDatabase, KEY_CONNECTIONS),
-      metrics,
-    ),
+    authenticate: createAuthenticate(config, openRead("keys", keyDatabase, KEY_CONNECTIONS)),
     findProvider: createFindProvider(read),
     isForPlatform,
     log,
@@ -191,12 +186,11 @@ async function start(config: Config): Promise<void> {
   });
 }
 
-function createAuthenticate({ serviceKeys }: Config, read: Read, metrics?: Metrics): Authenticate {
+function createAuthenticate({ serviceKeys }: Config, read: Read): Authenticate {
   const keyQueue = (owner: string) => createKeyQueue(createFindKeys(read, owner));
   const keys = cacheKeys({
     known: keyQueue("known"),
     unknown: keyQueue("unknown"),
-    observe: (hit) => metrics?.cacheRequest("keys", hit),
   });
   return createAuthentication(keys, createTokenBuckets(FAILURES_PER_ADDRESS), serviceKeys);
 }

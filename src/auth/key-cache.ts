@@ -26,8 +26,6 @@ export interface KeyQueues {
   readonly known: KeyLookup;
   /** For all others. */
   readonly unknown: KeyLookup;
-  /** Called with each lookup in the cache: whether it had the key. */
-  readonly observe?: (hit: boolean) => void;
 }
 
 /**
@@ -41,7 +39,6 @@ export function cacheKeys(queues: KeyQueues): KeyLookup {
     const cached = cache.get(hash);
     const now = performance.now();
     const hit = cached && now - cached.queriedAt < (cached.refreshing ? STALE : FRESH);
-    queues.observe?.(hit === true);
     if (hit) return cached.key;
     if (cached) cached.refreshing = true;
     const lookup = cached ? queues.known : queues.unknown;

@@ -26,8 +26,6 @@ export interface RevenueOptions {
   readonly reportLag?: ReportLag | undefined;
   /** Called once per answer whose rollup is damaged. */
   readonly reportDamage?: ReportDamage | undefined;
-  /** Called with each lookup in a cache of sums. */
-  readonly observeCache?: ((cache: string, hit: boolean) => void) | undefined;
 }
 
 /** Creates the functions. They cache sums that they read from rollups. */
@@ -37,16 +35,14 @@ export function createRevenueService(
     pageTokenKey = randomBytes(32),
     reportLag = () => {},
     reportDamage = () => {},
-    observeCache = () => {},
   }: RevenueOptions = {},
 ) {
-  const observe = (cache: string) => (hit: boolean) => observeCache(cache, hit);
   const tokens = createPageTokens(pageTokenKey);
   const ask = createAsk(read, createLedgerReads(reportDamage), reportLag);
   return {
-    getOverview: createGetOverview(ask, observe("overview")),
-    getServerBreakdown: createGetServerBreakdown(ask, observe("breakdown")),
-    getDailyRevenue: createGetDailyRevenue(ask, observe("daily")),
+    getOverview: createGetOverview(ask),
+    getServerBreakdown: createGetServerBreakdown(ask),
+    getDailyRevenue: createGetDailyRevenue(ask),
     listPayouts: createListPayouts(read, tokens),
     listCharges: createListCharges(read, tokens),
     listProviderRevenue: createListProviderRevenue(read, ask, tokens),

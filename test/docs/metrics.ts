@@ -21,7 +21,6 @@ export async function metricTexts(): Promise<Readonly<Record<"service" | "rollup
   reads.waits();
   reads.waited(1);
   reads.ran("overview", 1);
-  service.cacheRequest("keys", true);
   service.limitEvent("responseTimeout");
   service.observeGrpc(() => ({ connections: 1, streams: 1 }));
   service.rejectedRequest(404);

@@ -32,14 +32,11 @@ const MAX_CACHED_ROWS = 250_000;
 /**
  * Creates the RPC's function. It caches the sums of owners at the boundaries of periods, by the version of the rollup.
  * It rejects with a `ServiceError`: `invalidArgument` for an invalid period, otherwise as `Ask` does.
- *
- * @param observeCache called with each lookup in the cache
  */
-export function createGetServerBreakdown(ask: Ask, observeCache?: (hit: boolean) => void) {
+export function createGetServerBreakdown(ask: Ask) {
   const cache = createSumsCache<StoredSums>(
     ({ atFirst, atLast }) => atFirst.length + atLast.length,
     MAX_CACHED_ROWS,
-    observeCache,
   );
   return async (request: GetServerBreakdownRequest, context: Context) => {
     const timeZone = parseTimeZone(request.timeZone);

@@ -21,8 +21,8 @@ import { createDailyReader } from "./reader.ts";
  * Creates the RPC's function. It rejects with a `ServiceError`: `invalidArgument` for a period that is
  * invalid or touches more than `MAX_DAYS` days, otherwise as `Ask` does.
  */
-export function createGetDailyRevenue(ask: Ask, observeCache?: (hit: boolean) => void) {
-  const dailyFor = createDailyReader(observeCache);
+export function createGetDailyRevenue(ask: Ask) {
+  const dailyFor = createDailyReader();
   return async (request: GetDailyRevenueRequest, context: Context) => {
     const { providerId } = context.caller;
     const zone = parseTimeZone(request.timeZone);

@@ -30,13 +30,9 @@ export interface Daily {
 /** The maximum number of days in the cache, each of about 300 bytes: 30 MB. */
 const MAX_CACHED_DAYS = 100_000;
 
-/** Creates a reader with an empty cache. `observeCache` is called with each lookup in the cache. */
-export function createDailyReader(observeCache?: (hit: boolean) => void) {
-  const cache = createSumsCache<readonly Part[]>(
-    (parts) => parts.length,
-    MAX_CACHED_DAYS,
-    observeCache,
-  );
+/** Creates a reader with an empty cache. */
+export function createDailyReader() {
+  const cache = createSumsCache<readonly Part[]>((parts) => parts.length, MAX_CACHED_DAYS);
   /** Makes the question for the stretches of a kind in a period of a provider, given the facts. */
   return (
     provider: string,

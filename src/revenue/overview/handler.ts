@@ -21,8 +21,8 @@ import { byRank } from "../ranking.ts";
 import { createOverviewReader, type Overview } from "./reader.ts";
 
 /** Creates the RPC's function. It rejects with a `ServiceError`, as `Ask` does. */
-export function createGetOverview(ask: Ask, observeCache?: (hit: boolean) => void) {
-  const overviewFor = createOverviewReader(observeCache);
+export function createGetOverview(ask: Ask) {
+  const overviewFor = createOverviewReader();
   return async (_request: GetOverviewRequest, context: Context) => {
     const { providerId } = context.caller;
     const { value: overview, asOf } = await ask(context, (facts) => overviewFor(providerId, facts));

@@ -33,12 +33,11 @@ export interface Overview extends OverviewSums {
 /** The maximum number of rows in the cache, each of about 205 bytes: 40 MB. */
 const MAX_CACHED_ROWS = 200_000;
 
-/** Creates a reader with an empty cache. `observeCache` is called with each lookup in the cache. */
-export function createOverviewReader(observeCache?: (hit: boolean) => void) {
+/** Creates a reader with an empty cache. */
+export function createOverviewReader() {
   const cache = createSumsCache<OverviewSums>(
     ({ byMonth, byServer }) => byMonth.size + byServer.size,
     MAX_CACHED_ROWS,
-    observeCache,
   );
   /** Makes the question for the overview of a provider, given the facts. */
   return (provider: string, { now, rollup }: Facts): Question<Overview> =>

@@ -23,11 +23,6 @@ export function createMetrics(isReady: () => boolean, droppedLines: () => number
   const calls = addCallMetrics(registry);
   const observeHttpRequest = addHttpMetrics(registry);
   const observePool = addDatabaseMetrics(registry);
-  const caches = addCounter(registry, {
-    name: "revenue_cache_requests_total",
-    help: "Lookups in a cache: of API keys, or of the sums of a rollup.",
-    labels: ["cache", "result"],
-  });
   const events = addCounter(registry, {
     name: "revenue_limit_events_total",
     help: "Connections and streams that were refused or closed because of a limit.",
@@ -67,9 +62,6 @@ export function createMetrics(isReady: () => boolean, droppedLines: () => number
     observePool,
     recordLag,
     damagedAnswer,
-    /** Counts a lookup in a cache. Caches are a few fixed names. */
-    cacheRequest: (cache: string, hit: boolean) =>
-      caches.inc({ cache, result: hit ? "hit" : "miss" }),
     /** Counts an event of the event log. Events are a few fixed names. */
     limitEvent: (event: string) => events.inc({ event }),
     /** Adds the certificates in use. `expiresAt` is in epoch ms. */

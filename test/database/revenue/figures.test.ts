@@ -11,7 +11,7 @@ import { ALL_LENGTHS } from "../../../src/rollup/stretches.ts";
 import { testPool } from "../../support/database.ts";
 import { startDatabaseProxy } from "../../support/database-proxy.ts";
 import { anyLedger } from "../../support/ledger/any-ledger.ts";
-import { atTimeOfCall, breakdownOf, dailyOf, overviewOf } from "../../support/ledger/call.ts";
+import { atTimeOfCall, overviewOf } from "../../support/ledger/call.ts";
 import { createExactService } from "../../support/ledger/exact.ts";
 import { anyNow, landmarks, shift } from "../../support/ledger/instants.ts";
 import { emptyLedger, type Ledger } from "../../support/ledger/ledger.ts";
@@ -55,29 +55,6 @@ const coveredAt = (now: string, provider = 7n): Ledger => ({
   charges: [31, 45, 200].map((days) => {
     return { server: 1n, instance: null, at: shift(now, -days * DAY), gross: BigInt(days) };
   }),
-});
-
-it("each look-up in the cache of an answer is told: a miss, and then a hit; without a rollup there is none", async () => {
-  const now = "2026-01-20T09:30:00.123Z";
-  const ledger = coveredAt(now);
-  await storeLedgers(knex, [ledger]);
-  await knex("charges").update({ recorded_at: knex.ref("charged_at") });
-  await deleteRows(knex, ROLLUPS);
-  const told: string[] = [];
-  const service = createRevenueService(atTimeOfCall(createRead(knex)), {
-    observeCache: (cache, hit) => told.push(`${cache} ${hit}`),
-  });
-  const askAll = async () => {
-    const call = [service, ledger.provider, now] as const;
-    await overviewOf(...call);
-    for (const ask of [breakdownOf, dailyOf]) await ask(...call, "2025-02-01", "2026-01-10");
-    return told.splice(0);
-  };
-  expect(await askAll()).toEqual([]);
-  await build(knex, String(ledger.provider), recordedAt(now, 1));
-  for (const hit of [false, true]) {
-    expect(await askAll()).toEqual([`overview ${hit}`, `breakdown ${hit}`, `daily ${hit}`]);
-  }
 });
 
 /** Some periods, and ledgers whose instants lie near the edges of these and of the calendar. */
