@@ -7,7 +7,7 @@ import type { CurrentRollup } from "./facts.ts";
 
 /** Sums by place: a text that tells everything that they depend on but provider and rollup. */
 export interface SumsCache<Sums> {
-  /** What is cached; undefined if it is not. Marks it as used, and tells whether it was. */
+  /** What is cached; undefined if it is not. Marks it as used. */
   get(provider: string, rollup: CurrentRollup, place: string): Sums | undefined;
   /** Adds sums. */
   put(provider: string, rollup: CurrentRollup, place: string, sums: Sums): void;
@@ -23,12 +23,10 @@ const MAX_IDLE = 10 * 60_000;
  *
  * @param countRows returns how many rows of memory sums take
  * @param maxRows the maximum number of rows in all
- * @param observe called with each lookup: whether it found any
  */
 export function createSumsCache<Sums extends {}>(
   countRows: (sums: Sums) => number,
   maxRows: number,
-  observe: (hit: boolean) => void = () => {},
 ): SumsCache<Sums> {
   const cache = new LRUCache<string, Sums>({
     maxSize: maxRows,
@@ -39,11 +37,7 @@ export function createSumsCache<Sums extends {}>(
   const keyOf = (provider: string, { version }: CurrentRollup, place: string) =>
     `${provider} ${version} ${place}`;
   return {
-    get(provider, rollup, place) {
-      const sums = cache.get(keyOf(provider, rollup, place));
-      observe(sums !== undefined);
-      return sums;
-    },
+    get: (provider, rollup, place) => cache.get(keyOf(provider, rollup, place)),
     put(provider, rollup, place, sums) {
       cache.set(keyOf(provider, rollup, place), sums);
     },
