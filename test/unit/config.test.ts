@@ -6,9 +6,7 @@ import { readConfig } from "../../src/config.ts";
 const mistakesIn = (environment: Readonly<Record<string, string>>) =>
   mistakesOf(() => readConfig(environment));
 
-const URL_FORM = "expected mysql://user:password@host:3306/database";
-const PERCENT_ENCODE =
-  "; if its password has #, / or ?, percent-encode the password: %23, %2F and %3F stand for them";
+const URL_FORM = "expected mysql://user:password@host:3306/database, percent-encoded";
 const LOG_LEVELS = "trace, debug, info, warn, error, fatal, silent";
 
 it.each<[string, Record<string, string>, string[]]>([
@@ -63,10 +61,9 @@ it.each([
   ["hunter2", "is not a URL"],
   ["mysql://h/d", "has no user"],
   ["mysql://u:hunter2%@h/d", "has a malformed percent-encoding in its password: % itself is %25"],
-  ["mysql://u:hunter2#@h/d", `is not a URL${PERCENT_ENCODE}`],
-  ["mysql://u:1@h/d?hunter2@h/d", `has an unknown parameter (known: ssl-mode)${PERCENT_ENCODE}`],
-  ["mysql://u:1@h/d#hunter2@h/d", `has a part after #${PERCENT_ENCODE}`],
-  ["mysql://u:hunter2@h/d?timezone=local", 'has an unknown parameter "timezone" (known: ssl-mode)'],
+  ["mysql://u:hunter2#@h/d", "is not a URL"],
+  ["mysql://u:1@h/d?hunter2@h/d", "has an unknown parameter (known: ssl-mode)"],
+  ["mysql://u:1@h/d#hunter2@h/d", "has a part after #"],
   [
     "mysql://u:hunter2@10.0.0.1/d?ssl-mode=VERIFY_IDENTITY",
     'has ssl-mode "VERIFY_IDENTITY" with an address; it needs a host name',

@@ -41,7 +41,7 @@ it("what cannot be used is told once, without its text, and the last good one st
   remove();
   wait(10);
   expect(lines).toEqual([
-    "the URL in DATABASE_URL_FILE is not set; expected mysql://user:password@host:3306/database",
+    "the URL in DATABASE_URL_FILE is not set; expected mysql://user:password@host:3306/database, percent-encoded",
     "the URL in DATABASE_URL_FILE names another database, which needs a restart",
     expect.stringMatching(/^DATABASE_URL_FILE names .*, which cannot be read \(ENOENT\)$/),
   ]);
