@@ -24,13 +24,8 @@ export function mistakesOf(read: () => unknown): readonly string[] {
 
 /** The mistake of a variable that names a file that cannot be read. */
 export function unreadable(name: string, path: string, error: unknown): string {
-  const code = codeOf(error);
-  const reason = code === "ERR_ACCESS_DENIED" ? `${code}: ${NOT_ALLOWED}` : code;
-  return `${name} names ${path}, which cannot be read (${reason})`;
+  return `${name} names ${path}, which cannot be read (${codeOf(error)})`;
 }
-
-/** What Node's permission model refuses. */
-const NOT_ALLOWED = "no --allow-fs-read in NODE_OPTIONS names its folder";
 
 /** The code of an error of Node or OpenSSL. Their messages may hold more. */
 export function codeOf(error: unknown): string {

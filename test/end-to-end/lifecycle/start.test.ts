@@ -47,7 +47,7 @@ it("every mistake in the environment and in its files is told, also a file in a 
   });
   expect(result).toMatchObject({ ending: 1, stdout: "" });
   expect(result.stderr.split("\n")).toEqual([
-    "cannot start: DATABASE_URL_FILE names /etc/hostname, which cannot be read (ERR_ACCESS_DENIED: no --allow-fs-read in NODE_OPTIONS names its folder)",
+    "cannot start: DATABASE_URL_FILE names /etc/hostname, which cannot be read (ERR_ACCESS_DENIED)",
     'cannot start: HTTP_PORT is "http"; expected a port from 0 to 65535',
     `cannot start: TLS_CLIENT_CA_FILE names ${missing}, which cannot be read (ENOENT)`,
     "warning: LOG_LEVLE is set, which is no setting: did you mean LOG_LEVEL?",
