@@ -28,15 +28,10 @@ export interface AdminParts {
 }
 
 /** A server of the admin port. */
-export interface AdminServer {
-  /** Listens on host and port (0 picks a free one). Resolves to the port. */
-  listen(host: string, port: number): Promise<number>;
-  /** Closes the port and its connections. */
-  close(): Promise<void>;
-}
+export type AdminServer = ReturnType<typeof createAdminServer>;
 
 /** Creates the server. It does not listen yet. */
-export function createAdminServer({ metrics, readiness }: AdminParts): AdminServer {
+export function createAdminServer({ metrics, readiness }: AdminParts) {
   const app = fastify({
     http: {
       maxHeaderSize: ADMIN_LIMITS.maxHeaderSize,
@@ -64,10 +59,12 @@ export function createAdminServer({ metrics, readiness }: AdminParts): AdminServ
   });
 
   return {
-    async listen(host, port) {
+    /** Listens on host and port (0 picks a free one). Resolves to the port. */
+    async listen(host: string, port: number) {
       await app.listen({ host, port });
       return (app.server.address() as AddressInfo).port;
     },
+    /** Closes the port and its connections. */
     close: () => app.close(),
   };
 }

@@ -1,10 +1,8 @@
 /** The gateway: services over REST, Connect and gRPC-Web on one HTTP port. */
-import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { DescService } from "@bufbuild/protobuf";
 import { type FastifyInstance, fastify } from "fastify";
 import type { Addresses } from "../net/address.ts";
-import type { UnreadSource } from "../net/unread.ts";
 import type { Rpc } from "../rpc/call.ts";
 import { requestIdFrom } from "../rpc/request-id.ts";
 import type { ReportEvent } from "../telemetry/event-log.ts";
@@ -63,25 +61,13 @@ export interface GatewayParts {
 }
 
 /** A gateway. */
-export interface Gateway {
-  /** The HTTP server. */
-  readonly server: Server;
-  /** Its connections with bytes that their clients have not read. */
-  readonly unread: UnreadSource;
-  /** Listens on host and port (0 picks a free one). Resolves to the port. */
-  listen(host: string, port: number): Promise<number>;
-  /**
-   * Stops the gateway without losing a request. Resolves when the last connection is closed;
-   * requests that are unfinished after `grace` ms are aborted.
-   */
-  stop(grace: number): Promise<void>;
-}
+export type Gateway = ReturnType<typeof createGateway>;
 
 /**
  * Makes the gateway of services. It does not listen yet. Throws an Error that names the RPC and
  * the reason if an annotation of a service cannot be served.
  */
-export function createGateway(parts: GatewayParts): Gateway {
+export function createGateway(parts: GatewayParts) {
   const { rpc, log, countRejection, addresses, tls } = parts;
   const connections: Connections = new Map();
   const gateway = { rpc, log, countRejection, addresses, connections };
@@ -89,13 +75,20 @@ export function createGateway(parts: GatewayParts): Gateway {
   const http = { connections, limits, maxConnections, report, tls };
   const app = createApp(parts, gateway, http);
   return {
+    /** The HTTP server. */
     server: app.server,
+    /** Its connections with bytes that their clients have not read. */
     unread: () => unreadOf(connections),
-    async listen(host, port) {
+    /** Listens on host and port (0 picks a free one). Resolves to the port. */
+    async listen(host: string, port: number) {
       await app.listen({ host, port });
       return (app.server.address() as AddressInfo).port;
     },
-    stop: (grace) => shutDown(app, http, grace),
+    /**
+     * Stops the gateway without losing a request. Resolves when the last connection is closed;
+     * requests that are unfinished after `grace` ms are aborted.
+     */
+    stop: (grace: number) => shutDown(app, http, grace),
   };
 }
 

@@ -17,39 +17,31 @@ export interface RateLimitOptions {
   readonly clock?: () => number;
 }
 
-/** Whether a request is allowed. */
-export interface RateLimitState {
-  readonly allowed: boolean;
-  /**
-   * To send with the response or the error: `ratelimit-policy`, `ratelimit`, and `retry-after` if
-   * the request is refused.
-   */
-  readonly headers: Readonly<Record<string, string>>;
-}
-
 /** The limit of all shares. */
-export interface RateLimit {
-  /** Counts a request of a share. Never throws. */
-  consume(share: string): RateLimitState;
-}
+export type RateLimit = NonNullable<ReturnType<typeof createRateLimit>>;
 
 /** Creates the limit; undefined if there is none. */
-export function createRateLimit(options: RateLimitOptions): RateLimit | undefined {
+export function createRateLimit(options: RateLimitOptions) {
   const { rate, clock } = options;
   if (rate === 0) return undefined;
   const size = { rate, burst: options.burst || rate };
   const take = createTokenBuckets(size, clock);
   // A client that sends at most `q` requests in any `w` seconds is never refused.
   const policy = `"default";q=${size.burst};w=${wholeSeconds((size.burst / rate) * 1_000)}`;
-  const stateOf = ({ allowed, remaining, wait }: Taken): RateLimitState => {
+  /**
+   * Whether a request is allowed, and what to send with the response or the error: `ratelimit-policy`,
+   * `ratelimit`, and `retry-after` if the request is refused.
+   */
+  const stateOf = ({ allowed, remaining, wait }: Taken) => {
     const seconds = wholeSeconds(wait);
-    const headers = {
+    const headers: Readonly<Record<string, string>> = {
       "ratelimit-policy": policy,
       ratelimit: `"default";r=${remaining};t=${seconds}`,
     };
     return { allowed, headers: allowed ? headers : { ...headers, "retry-after": `${seconds}` } };
   };
-  return { consume: (share) => stateOf(take(share)) };
+  /** Counts a request of a share. Never throws. */
+  return { consume: (share: string) => stateOf(take(share)) };
 }
 
 /** Rounds up to whole seconds, and to at least one. */

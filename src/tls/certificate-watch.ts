@@ -13,20 +13,14 @@ import { follow } from "../config/follow.ts";
 import type { Log } from "../telemetry/log.ts";
 
 /** The certificates in use. */
-export interface CertificateWatch {
-  readonly current: Certificates;
-  /** How many times changed files could not be used. */
-  readonly failures: number;
-  /** Calls back with each further version. */
-  onChange(listener: (certificates: Certificates) => void): void;
-}
+export type CertificateWatch = ReturnType<typeof watchCertificates>;
 
 /**
  * Reads files, and follows them. What cannot be used is logged, and the certificates in use stay.
  *
  * @throws ConfigError if the files cannot be used at first
  */
-export function watchCertificates(files: TlsFiles, log: Log): CertificateWatch {
+export function watchCertificates(files: TlsFiles, log: Log) {
   const listeners: ((certificates: Certificates) => void)[] = [];
   let current = parseCertificates(readContents(files));
   let failures = 0;
@@ -48,9 +42,13 @@ export function watchCertificates(files: TlsFiles, log: Log): CertificateWatch {
     get current() {
       return current;
     },
+    /** How many times changed files could not be used. */
     get failures() {
       return failures;
     },
-    onChange: (listener) => void listeners.push(listener),
+    /** Calls back with each further version. */
+    onChange(listener: (certificates: Certificates) => void): void {
+      listeners.push(listener);
+    },
   };
 }
