@@ -12,7 +12,7 @@ import { readBoundaries } from "./boundaries.ts";
 import { movedTo, stateOf } from "./build-state.ts";
 import { type Change, computeChange, writeChange } from "./change.ts";
 import { ownersOf, rowsByDay } from "./ledger.ts";
-import { deleteInBatches } from "./purge.ts";
+import { purge } from "./purge.ts";
 import { chargesOf, refresh } from "./refresh.ts";
 import { nextSlice } from "./slice.ts";
 import {
@@ -126,7 +126,7 @@ export async function buildStep(
   const { rowsLeft } = build;
   const state = stateOf(build);
   if (state !== "complete") {
-    if (state === "begun") await emptySlot(database, build);
+    if (state === "begun") await purge(database, provider);
     const { change, next } = await inSnapshot(database, (reader) =>
       computeStep(reader, build, rows),
     );
@@ -181,13 +181,5 @@ function makeCurrent(database: Knex, provider: string): Promise<boolean> {
       ]),
     });
     return true;
-  });
-}
-
-/** Deletes what an earlier rollup has left in the slot of a build, unless that has gone on. */
-function emptySlot(database: Knex, { provider, slot, version }: Rollup): Promise<void> {
-  return deleteInBatches(database, async (transaction) => {
-    const { build } = await readRollups(transaction, provider, true);
-    return build?.version === version ? { provider_id: provider, format: FORMAT, slot } : undefined;
   });
 }

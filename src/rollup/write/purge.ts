@@ -2,6 +2,7 @@
 import type { Knex } from "knex";
 import { TABLES } from "../coverage.ts";
 import { FORMAT } from "../sums.ts";
+import { stateOf } from "./build-state.ts";
 import { inShortTransaction, readRollups } from "./state.ts";
 
 /** The time since a check of a rollup of a format was due, after which nobody writes it, in days. */
@@ -9,21 +10,14 @@ const UNUSED = 7;
 /** The number of rows deleted in one transaction. */
 const ROWS_PER_DELETE = 5_000;
 
-/** Which rows of sums and of increments to delete. */
-interface RowsKey {
-  readonly provider_id: string;
-  readonly format: number;
-  readonly slot?: number;
-}
-
 /**
  * Deletes sums and increments, a batch in each transaction.
  *
  * @param choose which ones, asked anew in each transaction; undefined for none
  */
-export async function deleteInBatches(
+async function deleteInBatches(
   database: Knex,
-  choose: (transaction: Knex.Transaction) => Promise<RowsKey | undefined>,
+  choose: (transaction: Knex.Transaction) => Promise<object | undefined>,
 ): Promise<void> {
   for (const table of [TABLES.sums, TABLES.increments]) {
     let deleted: number;
@@ -36,12 +30,13 @@ export async function deleteInBatches(
   }
 }
 
-/** Deletes what an earlier rollup has left in the slot that is not used. */
+/** Deletes what an earlier rollup has left in the slot that is not used: where a build has no row yet, in its own. */
 export function purge(database: Knex, provider: string): Promise<void> {
   return deleteInBatches(database, async (transaction) => {
     const { current, build } = await readRollups(transaction, provider, true);
-    if (current === undefined || build !== undefined) return undefined;
-    return { provider_id: provider, format: FORMAT, slot: 1 - current.slot };
+    if (build && stateOf(build) !== "begun") return undefined;
+    const slot = build ? build.slot : current && 1 - current.slot;
+    return slot === undefined ? undefined : { provider_id: provider, format: FORMAT, slot };
   });
 }
 
