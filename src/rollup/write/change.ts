@@ -7,14 +7,7 @@ import { addDifferences, laterThan, ownerOf } from "./additions.ts";
 import { type Compared, compareLeaves, type Difference } from "./comparison.ts";
 import { addToIncrements, type QuarterDifference } from "./increments.ts";
 import { ownersOf } from "./ledger.ts";
-import {
-  inShortTransaction,
-  newVersion,
-  type Rollup,
-  type RowColumns,
-  rowOf,
-  updateUnchanged,
-} from "./state.ts";
+import { inShortTransaction, newVersion, type Rollup, rowOf } from "./state.ts";
 
 /** The maximum number of rows that a change writes, about. A larger one is a case for a build. */
 const MAX_CHANGED_ROWS = 500_000;
@@ -81,17 +74,19 @@ export async function computeChange(
 export function writeChange(
   database: Knex,
   change: Change,
-  columns: RowColumns = {},
+  columns: Readonly<Record<string, string | number>> = {},
 ): Promise<boolean> {
   const { rollup, until, differences, stored, quarters } = change;
   const changes = until !== rollup.watermark || differences.length + quarters.length > 0;
   if (!changes && Object.keys(columns).length === 0) return Promise.resolve(true);
   const version = changes ? newVersion() : rollup.version;
   return inShortTransaction(database, async (transaction) => {
+    const ofVersion = (of: string) => rowOf(transaction, rollup).where({ version: of });
+    // It locks the row until the transaction ends.
     const row = { ...columns, watermark: until, version };
-    if (!(await updateUnchanged(transaction, rollup, row))) {
+    if ((await ofVersion(rollup.version).update(row)) === 0) {
       // It is written if only the answer to COMMIT was lost.
-      return (await rowOf(transaction, rollup).where({ version }).first()) !== undefined;
+      return (await ofVersion(version).first()) !== undefined;
     }
     await addDifferences(transaction, rollup, differences, stored);
     await addToIncrements(transaction, rollup, quarters);

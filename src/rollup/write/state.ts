@@ -76,22 +76,6 @@ export function rowOf(database: Knex.Transaction, { provider, building }: RowKey
 }
 type RowKey = Pick<Rollup, "provider" | "building">;
 
-/**
- * Changes the row of a rollup if it is as it was read, and locks it until the transaction ends. Resolves to whether
- * it is; if not, the transaction must write nothing.
- */
-export async function updateUnchanged(
-  transaction: Knex.Transaction,
-  rollup: Rollup,
-  columns: RowColumns,
-): Promise<boolean> {
-  const { version } = rollup;
-  return (await rowOf(transaction, rollup).where({ version }).update(columns)) === 1;
-}
-
-/** Columns of the row of a rollup. */
-export type RowColumns = Readonly<Record<string, string | number>>;
-
 /** SQL condition: the sums are those of a rollup. It has bindings for provider and slot. */
 export const OF_ROLLUP = `provider_id = ? AND format = ${FORMAT} AND slot = ?`;
 /** What follows FROM for them, and for its increments. */

@@ -2,9 +2,6 @@
 import pRetry, { type Options } from "p-retry";
 import { type Failure, failureOf } from "../../../db/driver-error.ts";
 
-/** Another session has locked a row for long. */
-const LOCK_WAIT = "ER_LOCK_WAIT_TIMEOUT";
-
 /** Failures after which the same transaction may succeed. */
 const TRANSIENT = new Set<Failure | undefined>(["lost", "busy", "full", "refused"]);
 
@@ -35,14 +32,12 @@ export function isProviderSpecific(
   error: unknown,
 ): error is Error & { readonly sqlMessage?: string } {
   if (!(error instanceof Error)) return false;
-  if (needsNewConnections(error) && !isLockWait(error)) return false;
+  // Another session may have locked a row for long.
+  const isLockWait = "code" in error && error.code === "ER_LOCK_WAIT_TIMEOUT";
+  if (needsNewConnections(error) && !isLockWait) return false;
   return !("sqlState" in error && GLOBAL.test(String(error.sqlState)));
 }
 
 function isTransient(error: Error): boolean {
   return TRANSIENT.has(failureOf(error));
-}
-
-function isLockWait(error: Error): boolean {
-  return "code" in error && error.code === LOCK_WAIT;
 }
