@@ -4,22 +4,13 @@
  */
 import type { Knex } from "knex";
 import { requireOneShard } from "../../../db/shards.ts";
+import { KEYS } from "../ledger.ts";
 
-/** The columns that each key must begin with. */
-export const FORCED_KEYS = {
-  charges: {
-    PRIMARY: ["provider_id", "charged_at"],
-    charges_by_recording: ["provider_id", "recorded_at"],
-  },
-  rentals: {
-    PRIMARY: ["provider_id", "started_at"],
-    rentals_by_end: ["provider_id", "ended_at"],
-    rentals_by_update: ["provider_id", "updated_at"],
-  },
+/** The columns that have a key, behind that of the provider. */
+const COLUMNS = {
+  charges: ["charged_at", "recorded_at"],
+  rentals: ["started_at", "ended_at", "updated_at"],
 } as const;
-
-/** The columns of keys, by their names. */
-type Keys = Readonly<Record<string, readonly string[]>>;
 
 /** What the tables of the ledger lack for runs, in a line for each. */
 export async function missingKeys(database: Knex): Promise<string[]> {
@@ -30,21 +21,21 @@ export async function missingKeys(database: Knex): Promise<string[]> {
      LEFT JOIN information_schema.STATISTICS AS parts
        ON parts.TABLE_SCHEMA = tables.TABLE_SCHEMA AND parts.TABLE_NAME = tables.TABLE_NAME
      WHERE tables.TABLE_SCHEMA = DATABASE()
-       AND tables.TABLE_NAME IN (${Object.keys(FORCED_KEYS).map(() => "?")})
+       AND tables.TABLE_NAME IN (:tables)
      ORDER BY parts.SEQ_IN_INDEX`,
-    Object.keys(FORCED_KEYS),
+    { tables: Object.keys(COLUMNS) },
   );
-  return Object.entries<Keys>(FORCED_KEYS).flatMap(([table, keys]) => {
+  return Object.entries(COLUMNS).flatMap(([table, columns]) => {
     const own = (rows as Part[]).filter(({ tableName }) => tableName === table);
     if (own.length === 0) return [];
-    const needed = Object.entries(keys).filter(([key, columns]) => {
-      const parts = own
-        .filter(({ keyName }) => keyName === key)
+    const needed = columns.filter((column) => {
+      const [first, second] = own
+        .filter(({ keyName }) => keyName === KEYS[column])
         .map((part) => part.columnName?.toLowerCase());
-      return columns.some((column, nth) => parts[nth] !== column);
+      return first !== "provider_id" || second !== column;
     });
     if (needed.length === 0) return [];
-    const list = needed.map(([key, columns]) => `${key} (${columns.join(", ")}, …)`).join(", ");
+    const list = needed.map((column) => `${KEYS[column]} (provider_id, ${column}, …)`).join(", ");
     return own[0]?.kind === "VIEW"
       ? [`${table} is a view: rollups need a table with the keys ${list}`]
       : [`${table} lacks keys that rollups need: ${list}`];
