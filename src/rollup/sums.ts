@@ -74,6 +74,9 @@ export const SUM_NAMES = Object.keys(SUMS) as SumName[];
 /** The names of those that count rows. */
 export const COUNT_NAMES = SUM_NAMES.filter((name) => SUMS[name].unit === "rows");
 
+/** The names of those of rentals. */
+export const RENTAL_NAMES = SUM_NAMES.filter((name) => SUMS[name].table === "rentals");
+
 /** The names of those of charges, which are columns of `rollup_increments`, too: each, and with the number of a quarter. */
 export const CHARGE_NAMES = SUM_NAMES.filter((name) => SUMS[name].table === "charges");
 
@@ -143,12 +146,9 @@ export function formatSums(sums: Sums): string {
   return list.format(parts) || "nothing";
 }
 
-/** SQL: what the rows that match a condition add to a sum; all rows without one. */
-export function sumIf(name: SumName, condition?: string): string {
+/** SQL: what rows add to a sum. */
+export function sumOf(name: SumName): string {
   const { adds } = SUMS[name];
-  if (condition !== undefined) {
-    return `SUM(CASE WHEN ${condition} THEN ${adds} ELSE ${zero(name)} END)`;
-  }
   return adds === "1" ? "COUNT(*)" : `SUM(${adds})`;
 }
 
@@ -176,8 +176,7 @@ export const STORED_SUMS = expressions(["charged_at", "started_at", "ended_at"],
 export const STORED_CHARGE_SUMS = expressions(["charged_at"], (name) => name);
 
 /** SQL: the sums of some rows that a column dates, by their names. */
-export const sumsDatedBy = <Column extends DatedBy>(column: Column) =>
-  expressions([column], (name) => sumIf(name));
+export const sumsDatedBy = <Column extends DatedBy>(column: Column) => expressions([column], sumOf);
 export const CHARGE_SUMS = sumsDatedBy("charged_at");
 /** SQL: the same, of stored sums of several owners, days or hours. */
 export const TOTAL_CHARGE_SUMS = expressions(["charged_at"], (name) => `SUM(${name})`);

@@ -6,10 +6,11 @@ import type { DatedBy } from "../sums.ts";
 import { KEYS } from "./ledger.ts";
 import type { Rollup } from "./state.ts";
 
-/** An instant of a row that becomes covered, and its table. */
+/** Rows of a table that become covered: an instant of one, and how many. */
 export interface Fresh {
   readonly table: "charges" | "rentals";
   readonly at: string;
+  readonly count: string | number;
 }
 
 /**
@@ -22,7 +23,7 @@ export async function readFresh(
   until: string,
 ): Promise<Fresh[]> {
   const hoursOf = (table: string, dated: DatedBy, by: keyof typeof KEYS, condition: string) =>
-    `(SELECT '${table}' AS \`table\`, MIN(${dated}) AS at FROM ${table} FORCE INDEX (${KEYS[by]})
+    `(SELECT '${table}' AS \`table\`, MIN(${dated}) AS at, COUNT(*) AS count FROM ${table} FORCE INDEX (${KEYS[by]})
       WHERE provider_id = :provider AND ${condition} GROUP BY ${byStretch(dated, "PT1H")})`;
   const charges = CHARGES.passed(":since", ":until").map(({ by, condition }) =>
     hoursOf("charges", "charged_at", by, condition),

@@ -17,7 +17,7 @@ import {
   startOf,
   stretchAt,
 } from "../stretches.ts";
-import { CHARGE_NAMES, FORMAT, sumIf } from "../sums.ts";
+import { CHARGE_NAMES, FORMAT, sumOf } from "../sums.ts";
 import { type Branch, differing, union } from "./differing.ts";
 import { INCREMENTS, type Rollup } from "./state.ts";
 
@@ -72,7 +72,7 @@ export async function compareQuarters(
     // Charges that are dated before the first instant count as dated at it.
     const [after, start] = from === FIRST_INSTANT ? ["", []] : ["AND charged_at >= ?", [from]];
     return {
-      sql: `SELECT MIN(charged_at) AS at, ${CHARGE_NAMES.map((name) => `${sumIf(name)} AS ${name}`).join(", ")}
+      sql: `SELECT MIN(charged_at) AS at, ${CHARGE_NAMES.map((name) => `${sumOf(name)} AS ${name}`).join(", ")}
         FROM charges WHERE provider_id = ? ${after} AND charged_at < ? AND ${CHARGES.covered("?")}
         GROUP BY ${byStretch("charged_at", QUARTER.length)}`,
       bindings: [rollup.provider, ...start, to, until, until],

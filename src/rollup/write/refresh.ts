@@ -1,14 +1,17 @@
 /** Refreshing a rollup: moving its watermark forward, and adding what became covered. */
 import type { Knex } from "knex";
+import { sumsOf } from "../stored-sums.ts";
 import { joined, stretchesOf } from "../stretches.ts";
+import { CHARGE_NAMES, NO_SUMS, plus, RENTAL_NAMES, type Sums } from "../sums.ts";
 import { readBoundaries } from "./boundaries.ts";
 import { type Change, computeChange, MAX_CHANGED_LEAVES, writeChange } from "./change.ts";
+import type { Compared } from "./comparison.ts";
 import { findDamage } from "./damage.ts";
 import { type Fresh, readFresh } from "./fresh.ts";
 import { type Repair, rebuildOf, repairOf } from "./repair.ts";
 import { inSnapshot, type Rollup, readRollups } from "./state.ts";
 
-/** Up to so many stretches of hours with charges that became covered are compared alone, without their leaves. */
+/** Up to so many stretches of hours with charges that became covered are compared; otherwise all of their leaves. */
 const MAX_HOURS = 256;
 
 /** What a refresh came to. */
@@ -44,8 +47,9 @@ export async function refresh(
     return { charges: 0, rebuild: found, repair: rebuildOf(provider, DAMAGED) };
   }
   if (typeof found === "string") return { charges: 0, rebuild: found };
-  if (!(await writeChange(database, found))) return { charges: 0 };
-  return { charges: chargesOf(found), repair: repairOf(found) };
+  const { change, repair } = found;
+  if (!(await writeChange(database, change))) return { charges: 0 };
+  return { charges: chargesOf(change), repair };
 }
 
 /** Why a rollup whose rows contradict each other is built anew. */
@@ -53,20 +57,46 @@ export const DAMAGED = "rows of the rollup were changed or lost";
 
 const atOf = ({ at }: Fresh) => at;
 
-/** The change that moves a rollup's watermark to `until`. */
+/** The change that moves a rollup's watermark to `until`, and what of it is a repair. */
 async function changeUpTo(reader: Knex.Transaction, rollup: Rollup, until: string) {
   if (await findDamage(reader, rollup)) return "damaged" as const;
-  const rows = await readFresh(reader, rollup, until);
-  const leaves = stretchesOf(rows.map(atOf), rollup.leaf);
+  const fresh = await readFresh(reader, rollup, until);
+  const leavesOf = (rows: readonly Fresh[]) => stretchesOf(rows.map(atOf), rollup.leaf);
+  const leaves = leavesOf(fresh);
   if (leaves.length > MAX_CHANGED_LEAVES) return "too large" as const;
   const first = leaves.map(({ from }) => from).sort()[0] ?? until;
   const stored = await readBoundaries(reader, rollup, first);
-  const { charges = [], rentals = [] } = Object.groupBy(rows, ({ table }) => table);
-  const hours = joined(stretchesOf(charges.map(atOf), "PT1H"));
-  const ends = new Set(stretchesOf(rentals.map(atOf), rollup.leaf).map(({ to }) => to));
-  const fresh = hours.length <= MAX_HOURS ? { hours, rentals: ends } : undefined;
-  const compared = { leaves, stretches: joined(leaves), fresh };
-  return computeChange(reader, rollup, stored, compared, until);
+  const compare = (compared: Compared, at: string) =>
+    computeChange(reader, rollup, stored, compared, at);
+
+  const { charges = [], rentals = [] } = Object.groupBy(fresh, ({ table }) => table);
+  const [added, hours] = [leavesOf(charges), joined(stretchesOf(charges.map(atOf), "PT1H"))];
+  const stretches = hours.length <= MAX_HOURS ? hours : joined(added);
+  const ofFresh = { leaves: leavesOf(rentals), names: RENTAL_NAMES, added, stretches };
+  const change = await compare(ofFresh, until);
+  if (change === "too large") return change;
+  if (isExplained(change, rentals)) return { change, repair: undefined };
+
+  const whole = { leaves, stretches: joined(leaves) };
+  const late = await compare(whole, rollup.watermark);
+  const all = await compare(whole, until);
+  if (late === "too large" || all === "too large") return "too large" as const;
+  return { change: all, repair: repairOf(late) };
+}
+
+/**
+ * Whether the owners have what the quarter hours lack of charges, and no more of rentals than became covered. A charge
+ * that was replaced is in no hour again, and a rental that was written again adds nothing.
+ */
+function isExplained({ differences, quarters }: Change, rentals: readonly Fresh[]): boolean {
+  const ofOwners = differences.reduce<Sums>(plus, NO_SUMS);
+  const ofHours = quarters.map(sumsOf).reduce(plus, NO_SUMS);
+  const ends = rentals.reduce((sum, { count }) => sum + BigInt(count), 0n);
+  return (
+    CHARGE_NAMES.every((name) => ofOwners[name] === ofHours[name]) &&
+    differences.every(({ started, ended }) => started >= 0n && ended >= 0n) &&
+    ofOwners.started + ofOwners.ended <= ends
+  );
 }
 
 /** The number of charges that a change adds. */

@@ -15,15 +15,11 @@ export interface Repair {
   readonly gross: string;
 }
 
-/** The repair of a change, if it puts right what no row explains that became covered since. */
-export function repairOf({ rollup, until, differences, quarters }: Change): Repair | undefined {
-  const owners = differences.flatMap(({ leaf, unexplained: sums }) =>
-    isZero(sums) ? [] : [{ ...leaf, sums }],
-  );
-  // Those of a refresh have what became covered.
-  const ofHours = until === rollup.watermark ? quarters : [];
+/** What differs at the watermark of a rollup, as a repair; undefined if nothing does. */
+export function repairOf({ rollup, differences, quarters }: Change): Repair | undefined {
+  const owners = differences.map(({ leaf, ...sums }) => ({ ...leaf, sums }));
   const places =
-    owners.length > 0 ? owners : ofHours.map((each) => ({ ...leafOf(each), sums: sumsOf(each) }));
+    owners.length > 0 ? owners : quarters.map((each) => ({ ...leafOf(each), sums: sumsOf(each) }));
   if (places.length === 0) return undefined;
   const sums = places.reduce<Sums>((sum, place) => plus(sum, place.sums), NO_SUMS);
   const [from] = places.map((place) => place.from).sort();
