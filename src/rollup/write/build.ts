@@ -161,8 +161,8 @@ async function computeStep(reader: Knex.Transaction, build: Rollup, rows: number
 }
 
 /** The number of charges, starts and ends of rentals that a change adds. */
-function rowsOf({ differences }: Change): number {
-  const counts = differences.flatMap((difference) => COUNT_NAMES.map((name) => difference[name]));
+function rowsOf({ owners }: Change): number {
+  const counts = owners.flatMap((difference) => COUNT_NAMES.map((name) => difference[name]));
   return Number(counts.reduce((sum, count) => sum + count, 0n));
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Knex } from "knex";
 import { addDifferences, laterThan, ownerOf } from "./additions.ts";
-import { type Compared, compareLeaves, type Difference } from "./comparison.ts";
+import { type Compared, compareLeaves, type Difference, type Differences } from "./comparison.ts";
 import { addToIncrements, type QuarterDifference } from "./increments.ts";
 import { ownersOf } from "./ledger.ts";
 import { inShortTransaction, newVersion, type Rollup, rowOf } from "./state.ts";
@@ -15,15 +15,13 @@ const MAX_CHANGED_ROWS = 500_000;
 export const MAX_CHANGED_LEAVES = 1_000;
 
 /** A change of a rollup. */
-export interface Change {
+export interface Change extends Differences {
   /** The rollup as it was in the snapshot. */
   readonly rollup: Rollup;
   /** The watermark after the change. */
   readonly until: string;
-  readonly differences: readonly Difference[];
   /** The boundaries that are stored near them. */
   readonly stored: readonly string[];
-  readonly quarters: readonly QuarterDifference[];
 }
 
 /**
@@ -40,9 +38,8 @@ export async function computeChange(
   until: string,
   limit = MAX_CHANGED_ROWS,
 ): Promise<Change | "too large"> {
-  const owners = await ownersOf(reader, rollup.provider);
-  const differences: Difference[] = [];
-  const quarters: QuarterDifference[] = [];
+  const rowsOfBoundary = await ownersOf(reader, rollup.provider);
+  const [owners, quarters]: [Difference[], QuarterDifference[]] = [[], []];
   const known = new Set(stored);
   let rows = 0;
   /** By owner, the rows that its earliest difference changes. Those of its later ones are among them. */
@@ -50,7 +47,7 @@ export async function computeChange(
   for await (const found of compareLeaves(reader, rollup, compared, stored, until)) {
     quarters.push(...found.quarters);
     for (const difference of found.owners) {
-      differences.push(difference);
+      owners.push(difference);
       const owner = ownerOf(difference);
       const counted = changed.get(owner) ?? 0;
       const most = Math.max(counted, laterThan(difference, stored));
@@ -58,11 +55,11 @@ export async function computeChange(
       changed.set(owner, most);
       if (known.has(difference.leaf.to)) continue;
       known.add(difference.leaf.to);
-      rows += owners;
+      rows += rowsOfBoundary;
     }
     if (rows + quarters.length > limit) return "too large";
   }
-  return { rollup, until, differences, stored, quarters };
+  return { rollup, until, owners, stored, quarters };
 }
 
 /**
@@ -76,8 +73,8 @@ export function writeChange(
   change: Change,
   columns: Readonly<Record<string, string | number>> = {},
 ): Promise<boolean> {
-  const { rollup, until, differences, stored, quarters } = change;
-  const changes = until !== rollup.watermark || differences.length + quarters.length > 0;
+  const { rollup, until, owners, stored, quarters } = change;
+  const changes = until !== rollup.watermark || owners.length + quarters.length > 0;
   if (!changes && Object.keys(columns).length === 0) return Promise.resolve(true);
   const version = changes ? newVersion() : rollup.version;
   return inShortTransaction(database, async (transaction) => {
@@ -88,7 +85,7 @@ export function writeChange(
       // It is written if only the answer to COMMIT was lost.
       return (await ofVersion(version).first()) !== undefined;
     }
-    await addDifferences(transaction, rollup, differences, stored);
+    await addDifferences(transaction, rollup, owners, stored);
     await addToIncrements(transaction, rollup, quarters);
     return true;
   });

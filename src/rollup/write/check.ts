@@ -65,7 +65,7 @@ export async function checkSlice(
   const now = fromDatetime(rollup.now);
   const isLast = next === LAST_INSTANT;
   // A difference may go on behind the slice: what follows is due at once.
-  const goesOn = !isLast && change.differences.length + change.quarters.length > 0;
+  const goesOn = !isLast && change.owners.length + change.quarters.length > 0;
   // After a pause of more than a period all is due, once.
   const due = Math.min(Math.max(fromDatetime(rollup.checkAt), now - period), now);
   const checkAt = Math.round(due + (goesOn ? 0 : period * share));

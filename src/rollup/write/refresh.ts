@@ -88,19 +88,19 @@ async function changeUpTo(reader: Knex.Transaction, rollup: Rollup, until: strin
  * Whether the owners have what the quarter hours lack of charges, and no more of rentals than became covered. A charge
  * that was replaced is in no hour again, and a rental that was written again adds nothing.
  */
-function isExplained({ differences, quarters }: Change, rentals: readonly Fresh[]): boolean {
-  const ofOwners = differences.reduce<Sums>(plus, NO_SUMS);
+function isExplained({ owners, quarters }: Change, rentals: readonly Fresh[]): boolean {
+  const ofOwners = owners.reduce<Sums>(plus, NO_SUMS);
   const ofHours = quarters.map(sumsOf).reduce(plus, NO_SUMS);
   const ends = rentals.reduce((sum, { count }) => sum + BigInt(count), 0n);
   return (
     CHARGE_NAMES.every((name) => ofOwners[name] === ofHours[name]) &&
-    differences.every(({ started, ended }) => started >= 0n && ended >= 0n) &&
+    owners.every(({ started, ended }) => started >= 0n && ended >= 0n) &&
     ofOwners.started + ofOwners.ended <= ends
   );
 }
 
 /** The number of charges that a change adds. */
-export function chargesOf({ differences }: Change): number {
-  const charges = differences.reduce((sum, difference) => sum + difference.charges, 0n);
+export function chargesOf({ owners }: Change): number {
+  const charges = owners.reduce((sum, difference) => sum + difference.charges, 0n);
   return Math.max(0, Number(charges));
 }

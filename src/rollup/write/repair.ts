@@ -4,6 +4,7 @@ import { formatCents } from "../../db/cents.ts";
 import { sumsOf } from "../stored-sums.ts";
 import { formatSums, isZero, NO_SUMS, plus, type Sums } from "../sums.ts";
 import type { Change } from "./change.ts";
+import type { Differences } from "./comparison.ts";
 import { leafOf } from "./increments.ts";
 
 /** What differed in a rollup, and was put right. */
@@ -15,11 +16,18 @@ export interface Repair {
   readonly gross: string;
 }
 
+/** What the ledger has more than a rollup: each owner in a leaf, and the provider as a whole in a quarter of an hour. */
+export const placesOf = ({ owners, quarters }: Differences) => ({
+  owners: owners.map(({ leaf, ...sums }) => {
+    return { ...leaf, of: `server ${sums.server}, instance ${sums.instance}`, sums };
+  }),
+  wholes: quarters.map((each) => ({ ...leafOf(each), of: "as a whole", sums: sumsOf(each) })),
+});
+
 /** What differs at the watermark of a rollup, as a repair; undefined if nothing does. */
-export function repairOf({ rollup, differences, quarters }: Change): Repair | undefined {
-  const owners = differences.map(({ leaf, ...sums }) => ({ ...leaf, sums }));
-  const places =
-    owners.length > 0 ? owners : quarters.map((each) => ({ ...leafOf(each), sums: sumsOf(each) }));
+export function repairOf(change: Change): Repair | undefined {
+  const { owners, wholes } = placesOf(change);
+  const places = owners.length > 0 ? owners : wholes;
   if (places.length === 0) return undefined;
   const sums = places.reduce<Sums>((sum, place) => plus(sum, place.sums), NO_SUMS);
   const [from] = places.map((place) => place.from).sort();
@@ -33,7 +41,7 @@ export function repairOf({ rollup, differences, quarters }: Change): Repair | un
     0n,
   );
   return {
-    provider: rollup.provider,
+    provider: change.rollup.provider,
     what: `${from} to ${to}: repaired by ${more}`,
     gross: formatCents(gross),
   };

@@ -2,13 +2,12 @@
 
 import type { Knex } from "knex";
 import { DAY, FIRST_INSTANT, LAST_INSTANT } from "../../db/datetime.ts";
-import { sumsOf } from "../stored-sums.ts";
-import { isLength, type Stretch } from "../stretches.ts";
-import { formatSums, type Sums, sumsFrom } from "../sums.ts";
+import { isLength } from "../stretches.ts";
+import { formatSums, minus, NO_SUMS } from "../sums.ts";
 import { readBoundaries } from "./boundaries.ts";
 import { compareLeaves } from "./comparison.ts";
 import { findContradictions, findDamage } from "./damage.ts";
-import { leafOf } from "./increments.ts";
+import { placesOf } from "./repair.ts";
 import { readClock } from "./run/clock.ts";
 import { readChecked } from "./run/due.ts";
 import { findNews } from "./run/news.ts";
@@ -20,8 +19,6 @@ const ROWS = 20_000;
 
 /** Yields one line of text for each difference; nothing if the provider has no rollup. */
 export async function* verify(database: Knex, provider: string): AsyncGenerator<string> {
-  const describe = ({ from, to }: Stretch, of: string, sums: Sums) =>
-    `provider ${provider}, ${from} to ${to}, ${of}: the rollup differs from the ledger by ${formatSums(sumsFrom((name) => -sums[name]))}`;
   const reader = await database.transaction(undefined, REPEATABLE_READ);
   try {
     const { current: rollup } = await readRollups(reader, provider);
@@ -44,11 +41,10 @@ export async function* verify(database: Knex, provider: string): AsyncGenerator<
         yield `provider ${provider}: the rollup contradicts itself: ${line}`;
       }
       for await (const found of compareLeaves(reader, rollup, compared, stored, watermark)) {
-        for (const { leaf, server, instance, ...sums } of found.owners) {
-          yield describe(leaf, `server ${server}, instance ${instance}`, sums);
-        }
-        for (const quarter of found.quarters) {
-          yield describe(leafOf(quarter), "as a whole", sumsOf(quarter));
+        const { owners, wholes } = placesOf(found);
+        for (const { from, to, of, sums } of [...owners, ...wholes]) {
+          const more = formatSums(minus(NO_SUMS, sums));
+          yield `provider ${provider}, ${from} to ${to}, ${of}: the rollup differs from the ledger by ${more}`;
         }
       }
       from = next;
