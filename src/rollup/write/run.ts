@@ -17,7 +17,7 @@ import { purgeFormats } from "./purge.ts";
 import { readClock } from "./run/clock.ts";
 import { findDue, readChecked } from "./run/due.ts";
 import { createHeartbeat, type Heartbeat } from "./run/heartbeat.ts";
-import { findNews, isUnbuilt, type News, type NewsOptions } from "./run/news.ts";
+import { findNews, type News, type NewsOptions } from "./run/news.ts";
 import { readProviders } from "./run/pages.ts";
 import { isProviderSpecific } from "./run/retry.ts";
 import {
@@ -127,7 +127,8 @@ export async function rollUp(database: Knex, options: RollupOptions): Promise<Ro
 
   const checked = await readChecked(database, run.period);
   // What is not begun, because the run failed or ends, is to be found again.
-  if (counted && !run.behind.values().some(isUnbuilt)) {
+  const unbuilt = run.behind.values().some(({ version, building }) => !version && !building);
+  if (counted && !unbuilt) {
     Object.assign(counted, { upTo: run.clock.until, rollups: checked.rollups });
   }
   const failure =

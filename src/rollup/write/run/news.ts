@@ -3,10 +3,9 @@ import type { Knex } from "knex";
 import { DAY, FIRST_INSTANT, fromDatetime, toDatetime } from "../../../db/datetime.ts";
 import { instant } from "../../../db/sql-time.ts";
 import { TABLES } from "../../coverage.ts";
-import { MIN_ROWS } from "../../size.ts";
+import { type Counted, MIN_ROWS, recordedRows } from "../../size.ts";
 import { FORMAT } from "../../sums.ts";
 import type { Clock } from "./clock.ts";
-import { withMinRows } from "./size.ts";
 
 /** A provider with news, and its rollup. */
 export interface News {
@@ -20,12 +19,8 @@ export interface News {
   readonly ahead: boolean;
 }
 
-/** Whether there is no rollup of a provider, and none is being built. */
-export const isUnbuilt = ({ version, building }: News): boolean =>
-  version === undefined && !building;
-
 /** The number of providers in one statement. */
-const PROVIDERS_PER_QUERY = 2_000;
+const PROVIDERS_PER_QUERY = 500;
 
 /** The latest instant in a column up to `until`: one step back from there in the index. */
 const latest = (table: string, key: string, column: string, condition = "") =>
@@ -39,13 +34,17 @@ const WATERMARK = `COALESCE(rollup.watermark, ${instant(":counted")})`;
 /** By the clock of now, and not that of the run: another run may have moved it since then. */
 const AHEAD = "rollup.watermark > UTC_TIMESTAMP(3)";
 
+/** Whether a provider has so many rows in a table that it should have a rollup. Counts no further. */
+const reaches = (table: Counted, minRows: number) =>
+  `(SELECT 1 FROM ${recordedRows(table, "provider.id", ":until")} LIMIT 1 OFFSET ${minRows - 1}) = 1`;
+
 /**
  * The providers of which a row was recorded, dated or ended between the watermark and the new one, or
  * whose rollup is not as it should be. The latest rows up to the new watermark are compared with the
- * old one, so that a few index entries are read for each provider. The order begins with the provider
- * because MySQL sorts otherwise.
+ * old one, so that a few index entries are read for each provider. Those without a rollup are counted last. The order
+ * begins with the provider because MySQL sorts otherwise.
  */
-const NEWS = `
+const newsOf = (minRows: number) => `
   SELECT provider.id, rollup.version, rollup.watermark, ${AHEAD} AS ahead,
     build.provider_id IS NOT NULL AS building
   FROM providers AS provider
@@ -60,10 +59,11 @@ const NEWS = `
         ${latest("charges", "charges_by_recording", "recorded_at")} > ${WATERMARK}
         OR ${latest("charges", "PRIMARY", "charged_at")} > ${WATERMARK}
         OR ${latest("rentals", "rentals_by_update", "updated_at", "AND ended_at <= :until")} > ${WATERMARK}
-        OR ${latest("rentals", "rentals_by_end", "ended_at", "AND updated_at <= :until")} > ${WATERMARK})))
+        OR ${latest("rentals", "rentals_by_end", "ended_at", "AND updated_at <= :until")} > ${WATERMARK})
+        AND (rollup.provider_id IS NOT NULL OR ${reaches("charges", minRows)} OR ${reaches("rentals", minRows)})))
   ORDER BY provider.id`;
 
-/** A row of `NEWS`. */
+/** A row of it. */
 interface NewsRow {
   readonly id: string | number;
   readonly version: string | number | null;
@@ -125,7 +125,7 @@ export async function findNews(
   for (let start = 0; start < ids.length; start += PROVIDERS_PER_QUERY) {
     const batch = ids.slice(start, start + PROVIDERS_PER_QUERY);
     const [first, last] = [batch[0] ?? "", batch.at(-1) ?? ""];
-    const [rows] = await database.raw(NEWS, {
+    const [rows] = await database.raw(newsOf(minRows), {
       ...{ first, last, until, before, all },
       counted: counted.upTo,
     });
@@ -138,9 +138,7 @@ export async function findNews(
         ahead: Number(row.ahead) === 1,
       }),
     );
-    const unbuilt = found.filter(isUnbuilt).map(({ provider }: News) => provider);
-    const large = await withMinRows(database, unbuilt, until, minRows);
-    news.push(...found.filter((each: News) => !isUnbuilt(each) || large.has(each.provider)));
+    news.push(...found);
   }
   return news;
 }
