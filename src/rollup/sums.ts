@@ -78,7 +78,12 @@ export const COUNT_NAMES = SUM_NAMES.filter((name) => SUMS[name].unit === "rows"
 export const RENTAL_NAMES = SUM_NAMES.filter((name) => SUMS[name].table === "rentals");
 
 /** The names of those of charges, which are columns of `rollup_increments`, too: each, and with the number of a quarter. */
-export const CHARGE_NAMES = SUM_NAMES.filter((name) => SUMS[name].table === "charges");
+export const CHARGE_NAMES = SUM_NAMES.filter(
+  (name): name is NameOf<"charges"> => SUMS[name].table === "charges",
+);
+type NameOf<Table> = {
+  [Name in SumName]: (typeof SUMS)[Name]["table"] extends Table ? Name : never;
+}[SumName];
 
 /** A value for each sum, in its unit. */
 export type Sums = Readonly<Record<SumName, bigint>>;
@@ -155,32 +160,20 @@ export function sumOf(name: SumName): string {
 /** A column that places rows on the timeline. */
 export type DatedBy = (typeof SUMS)[SumName]["datedBy"];
 
-/** The names of the sums of the rows that a column dates. */
-type NameDatedBy<Column extends DatedBy> = {
-  [Name in SumName]: (typeof SUMS)[Name]["datedBy"] extends Column ? Name : never;
-}[SumName];
-
-/** SQL expressions by the names of the sums of the rows that some columns date. */
-function expressions<Column extends DatedBy>(
-  columns: readonly Column[],
-  expression: (name: SumName) => string,
-) {
-  const names = SUM_NAMES.filter((name) => columns.some((column) => SUMS[name].datedBy === column));
-  return Object.fromEntries(names.map((name) => [name, expression(name)])) as Readonly<
-    Record<NameDatedBy<Column>, string>
+/** SQL expressions by the names of sums. */
+const expressions = <Name extends SumName>(
+  names: readonly Name[],
+  expression: (name: Name) => string,
+) =>
+  Object.fromEntries(names.map((name) => [name, expression(name)])) as Readonly<
+    Record<Name, string>
   >;
-}
 
 /** SQL: the columns of `rollup_sums`, by the names of the sums: of all, or of those of charges. */
-export const STORED_SUMS = expressions(["charged_at", "started_at", "ended_at"], (name) => name);
-export const STORED_CHARGE_SUMS = expressions(["charged_at"], (name) => name);
-
-/** SQL: the sums of some rows that a column dates, by their names. */
-export const sumsDatedBy = <Column extends DatedBy>(column: Column) => expressions([column], sumOf);
-export const CHARGE_SUMS = sumsDatedBy("charged_at");
+export const STORED_SUMS = expressions(SUM_NAMES, (name) => name);
+export const STORED_CHARGE_SUMS = expressions(CHARGE_NAMES, (name) => name);
+/** SQL: the sums of charges, by their names. */
+export const CHARGE_SUMS = expressions(CHARGE_NAMES, sumOf);
 /** SQL: the same, of stored sums of several owners, days or hours. */
-export const TOTAL_CHARGE_SUMS = expressions(["charged_at"], (name) => `SUM(${name})`);
-export const TOTAL_STORED_SUMS = expressions(
-  ["charged_at", "started_at", "ended_at"],
-  (name) => `SUM(${name})`,
-);
+export const TOTAL_CHARGE_SUMS = expressions(CHARGE_NAMES, (name) => `SUM(${name})`);
+export const TOTAL_STORED_SUMS = expressions(SUM_NAMES, (name) => `SUM(${name})`);
