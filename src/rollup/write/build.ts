@@ -3,7 +3,7 @@
  */
 
 import type { Knex } from "knex";
-import { FIRST_INSTANT, LAST_INSTANT } from "../../db/datetime.ts";
+import { DAY, FIRST_INSTANT, LAST_INSTANT, toDatetime } from "../../db/datetime.ts";
 import { TABLES } from "../coverage.ts";
 import { chooseLeaf, rowsPerLeaf, stepsShorter } from "../leaves.ts";
 import { isLength } from "../stretches.ts";
@@ -27,6 +27,8 @@ import {
 
 /** How many charges, starts or ends of rentals a step adds, about. */
 const STEP_ROWS = 16_000;
+/** The days that count as recent. */
+const RECENT = 90;
 /** The maximum time from a build to the first check, in seconds. */
 const FIRST_CHECK = 86_400;
 
@@ -80,10 +82,14 @@ export async function beginBuild(
   });
 }
 
+/** The first of the days that count as recent. */
+const recentDay = () => toDatetime(Date.now() - RECENT * DAY).slice(0, 10);
+
 /** The length of leaves that suits the rows of a provider, and the number of these. */
 async function chooseLength(reader: Knex, provider: string) {
   const limit = rowsPerLeaf(await ownersOf(reader, provider));
-  const [all, recent] = await rowsByDay(reader, provider);
+  const [all, since] = [await rowsByDay(reader, provider), recentDay()];
+  const recent = new Map([...all].filter(([day]) => day >= since));
   const rows = all.values().reduce((sum, count) => sum + count, 0);
   const [ofAll, ofRecent] = [chooseLeaf(all, limit), chooseLeaf(recent, limit)];
   return { rows, leaf: stepsShorter(ofRecent, ofAll) > 0 ? ofRecent : ofAll };
@@ -92,7 +98,7 @@ async function chooseLength(reader: Knex, provider: string) {
 /** Whether the rows of the last months would have a rollup's leaves two steps shorter. */
 export async function hasOutgrown(reader: Knex.Transaction, rollup: Rollup): Promise<boolean> {
   const limit = rowsPerLeaf(await ownersOf(reader, rollup.provider));
-  const [, recent] = await rowsByDay(reader, rollup.provider, true);
+  const recent = await rowsByDay(reader, rollup.provider, recentDay());
   return stepsShorter(chooseLeaf(recent, limit), rollup.leaf) >= 2;
 }
 

@@ -11,9 +11,6 @@ export const KEYS = {
   updated_at: "rentals_by_update",
 } as const;
 
-/** The days that count as recent. */
-const RECENT = 90;
-
 /** The number of servers and instances of a provider. */
 export async function ownersOf(reader: Knex, provider: string): Promise<number> {
   const [[{ owners }]] = await reader.raw(
@@ -25,35 +22,26 @@ export async function ownersOf(reader: Knex, provider: string): Promise<number> 
 }
 
 /**
- * The number of charges, and of starts and ends of rentals, by day: of all days up to now, and of the
- * last ones.
+ * The number of charges, and of starts and ends of rentals, by day, up to now.
  *
- * @param onlyRecent whether to read the last ones only
+ * @param since the first day. Default: that of the first row
  */
 export async function rowsByDay(
   reader: Knex,
   provider: string,
-  onlyRecent = false,
-): Promise<[all: RowsByDay, recent: RowsByDay]> {
-  const recent = `UTC_DATE() - INTERVAL ${RECENT} DAY`;
+  since?: string,
+): Promise<RowsByDay> {
   const part = (table: string, column: string) =>
     `(SELECT DATE(${column}) AS day, COUNT(*) AS count FROM ${table}
       WHERE provider_id = :provider AND ${column} <= UTC_TIMESTAMP(3)
-        ${onlyRecent ? `AND ${column} >= ${recent}` : ""} GROUP BY day)`;
+        ${since ? `AND ${column} >= :since` : ""} GROUP BY day)`;
   const [rows] = await reader.raw(
-    `SELECT CAST(day AS CHAR) AS day, SUM(count) AS count, MAX(day >= ${recent}) AS recent
+    `SELECT CAST(day AS CHAR) AS day, SUM(count) AS count
      FROM (${[part("charges", "charged_at"), part("rentals", "started_at"), part("rentals", "ended_at")].join(" UNION ALL ")}) AS days
      WHERE day IS NOT NULL GROUP BY days.day`,
-    { provider },
+    since ? { provider, since } : { provider },
   );
-  const daysOf = (some: readonly DayRow[]) =>
-    new Map(some.map(({ day, count }) => [day, Number(count)]));
-  const all: readonly DayRow[] = rows;
-  return [daysOf(all), daysOf(all.filter((row) => Number(row.recent) === 1))];
-}
-
-interface DayRow {
-  readonly day: string;
-  readonly count: string | number;
-  readonly recent: string | number;
+  return new Map(
+    rows.map(({ day, count }: { day: string; count: string | number }) => [day, Number(count)]),
+  );
 }
