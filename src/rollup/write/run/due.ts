@@ -12,25 +12,18 @@ export async function findDue(
   database: Knex,
   period: number,
 ): Promise<{ readonly provider: string }[]> {
-  const rows = await readPages<DueRow>((after) =>
+  const rows = await readPages<{ readonly provider_id: string | number }>(
     database(TABLES.rollups)
       .where({ format: FORMAT, building: 0 })
       .whereRaw(
         "(check_at <= UTC_TIMESTAMP(3) OR check_at > UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND)",
         Math.round(period * 1_000),
       )
-      .where((where) => after && where.whereRaw("(check_at, provider_id) > (?, ?)", keyOf(after)))
       .orderBy(["check_at", "provider_id"])
-      .select("provider_id", "check_at"),
+      .select("provider_id"),
   );
   return rows.map(({ provider_id }) => ({ provider: String(provider_id) }));
 }
-
-interface DueRow {
-  readonly provider_id: string | number;
-  readonly check_at: string;
-}
-const keyOf = ({ check_at, provider_id }: DueRow) => [check_at, provider_id];
 
 /**
  * The number of rollups, and how long ago the slice was compared that was compared least recently, in ms, at most; 0
