@@ -30,7 +30,7 @@ export const SURVIVORS: readonly Survivor[] = [
     path: "src/cli/rollup.ts",
     before: "...(watch !== undefined && { …",
     after:
-      "...((watch !== undefined || { maxTime: watch * 1_000, step: margin * STEP * 1_000, heartbeat, counted, })),",
+      "...((watch !== undefined || { maxTime: watch * 1_000, step: margin * STEP * 1_000, counted, })),",
     reason:
       "they make runs shorter and rarer, and change no figure; what each does is tested in test/database/rollup/run",
   },

@@ -5,11 +5,7 @@ import { Option } from "commander";
 import type { Knex } from "knex";
 import type { DatabaseUrl } from "../config.ts";
 import { checkSession } from "../db/session-variables.ts";
-import {
-  createHeartbeat,
-  HEARTBEAT_INTERVAL,
-  type Heartbeat,
-} from "../rollup/write/run/heartbeat.ts";
+import { HEARTBEAT_INTERVAL, WRITE_HEARTBEAT } from "../rollup/write/run/heartbeat.ts";
 import { requireKeys } from "../rollup/write/run/keys.ts";
 import { nothingCounted } from "../rollup/write/run/news.ts";
 import { createRollupPool } from "../rollup/write/run/pool.ts";
@@ -123,8 +119,7 @@ type State = keyof typeof MAY_FOLLOW;
 /** Runs once, or with `--watch` in turns until the signal aborts. */
 async function runUntilStopped(connect: () => Knex, parts: RunParts): Promise<void> {
   const { signal, admin, flags } = parts;
-  const heartbeat = createHeartbeat();
-  const [lookAtSession, run] = [createSessionCheck(parts), createRun(parts, heartbeat)];
+  const [lookAtSession, run] = [createSessionCheck(parts), createRun(parts)];
   const outcomes = createOutcomeLog(parts.log);
   const usual = (flags.watch ?? 0) * 1_000;
   let database = connect();
@@ -167,9 +162,14 @@ async function runUntilStopped(connect: () => Knex, parts: RunParts): Promise<vo
     afterPause = "looking";
     return "pausing";
   };
-  // By a timer: neither a pause nor a step that waits for a lock makes answers look old.
-  const beat = () => heartbeat(database).catch(() => {});
-  const beating = flags.watch && setInterval(beat, HEARTBEAT_INTERVAL).unref();
+  // Beside the runs: neither a pause nor a step that waits for a lock makes answers look old.
+  const beat = async () => {
+    while (!signal.aborted) {
+      await sleep(HEARTBEAT_INTERVAL, undefined, { signal, ref: false }).catch(() => {});
+      await database.raw(WRITE_HEARTBEAT).catch(() => {});
+    }
+  };
+  if (flags.watch) void beat();
   try {
     for (let state: State = "looking"; state !== "ended"; ) {
       const before: Exclude<State, "ended"> = state;
@@ -179,7 +179,6 @@ async function runUntilStopped(connect: () => Knex, parts: RunParts): Promise<vo
       state = after;
     }
   } finally {
-    clearInterval(beating);
     await database.destroy();
   }
 }
@@ -202,7 +201,7 @@ function createSessionCheck({ flags, log, warnOnce }: RunParts) {
 }
 
 /** Creates the run of the command. `--rebuild` holds until a run has ended. */
-function createRun({ flags, log, signal, admin }: RunParts, heartbeat: Heartbeat) {
+function createRun({ flags, log, signal, admin }: RunParts) {
   const { watch, margin, checkPeriod, concurrency } = flags;
   let { rebuild = false } = flags;
   const counted = nothingCounted();
@@ -221,7 +220,6 @@ function createRun({ flags, log, signal, admin }: RunParts, heartbeat: Heartbeat
       ...(watch !== undefined && {
         maxTime: watch * 1_000,
         step: margin * STEP * 1_000,
-        heartbeat,
         counted,
       }),
     });

@@ -16,7 +16,7 @@ import type { RollupRun } from "../../telemetry/metrics/runs.ts";
 import { purgeFormats } from "./purge.ts";
 import { readClock } from "./run/clock.ts";
 import { findDue, readChecked } from "./run/due.ts";
-import { createHeartbeat, type Heartbeat } from "./run/heartbeat.ts";
+import { WRITE_HEARTBEAT } from "./run/heartbeat.ts";
 import { findNews, type News, type NewsOptions } from "./run/news.ts";
 import { readProviders } from "./run/pages.ts";
 import { isProviderSpecific } from "./run/retry.ts";
@@ -45,8 +45,6 @@ export interface RollupOptions extends Omit<NewsOptions, "all"> {
   readonly margin: number;
   /** Whether the account sees who may still write. Default: no. */
   readonly seesTransactions?: boolean;
-  /** The heartbeat of several runs, which is written at most once a second. Default: one of its own. */
-  readonly heartbeat?: Heartbeat;
   /** The time within which every rollup is compared with the whole ledger, in ms. */
   readonly checkPeriod?: number;
   /** The number of providers to work on at once. */
@@ -141,9 +139,8 @@ export async function rollUp(database: Knex, options: RollupOptions): Promise<Ro
 /** Begins a run: finds how far it may go, and who has news up to there. */
 async function beginRun(database: Knex, options: RollupOptions, started: number) {
   const { margin, rebuild = false, maxTime = Infinity, checkPeriod = CHECK_PERIOD } = options;
-  const { heartbeat = createHeartbeat(), seesTransactions = false } = options;
-  await heartbeat(database);
-  const clock = await readClock(database, margin, seesTransactions);
+  await database.raw(WRITE_HEARTBEAT);
+  const clock = await readClock(database, margin, options.seesTransactions ?? false);
   const ids = await readProviders(database);
   const news = await findNews(database, ids, clock, { ...options, all: rebuild });
   const total = { charges: 0, checked: 0, repairs: 0, unfinished: false };
