@@ -1,11 +1,12 @@
 /** `npm run rollup -- --verify`: compares the rollups with the ledger. */
 import type { Knex } from "knex";
 import { checkSession } from "../db/session-variables.ts";
+import { readChecked } from "../rollup/write/run/due.ts";
 import { requireKeys } from "../rollup/write/run/keys.ts";
 import { readProviders } from "../rollup/write/run/pages.ts";
 import { canSeeTransactions } from "../rollup/write/run/writers.ts";
 import { scheduleCheck } from "../rollup/write/state.ts";
-import { countRollups, verify } from "../rollup/write/verify.ts";
+import { verify } from "../rollup/write/verify.ts";
 import type { Log } from "../telemetry/log.ts";
 import { warnOnceTo } from "./rollup-log.ts";
 import { logRun, runOnce } from "./rollup-report.ts";
@@ -38,8 +39,7 @@ export async function verifyAll(
     await checkSession(database, {}, connections, warnOnceTo(log));
     await requireKeys(database);
     let differences = 0;
-    const providers = await readProviders(database);
-    for (const provider of providers) {
+    for (const provider of await readProviders(database)) {
       const before = differences;
       for await (const difference of verify(database, provider)) {
         console.log(difference);
@@ -47,16 +47,14 @@ export async function verifyAll(
       }
       if (repair && differences > before) await scheduleCheck(database, provider, period);
     }
-    const { compared, missing } = await countRollups(database, providers, flags.margin * 1_000);
-    const agreed =
-      compared === 0 ? "there is no rollup to compare" : "the rollups agree with the ledger";
-    const without =
-      missing === 0 ? "" : `, ${missing} ${plural("provider", missing)} without a rollup`;
-    console.log(
-      (differences === 0 ? agreed : `${differences} ${plural("difference", differences)}`) +
-        without,
-    );
-    if (differences === 0) return;
+    const { rollups } = await readChecked(database, period);
+    if (differences === 0) {
+      console.log(
+        rollups === 0 ? "there is no rollup to compare" : "the rollups agree with the ledger",
+      );
+      return;
+    }
+    console.log(differences === 1 ? "1 difference" : `${differences} differences`);
     process.exitCode = 1;
     if (!repair) return;
     const { margin, concurrency } = flags;
@@ -71,9 +69,4 @@ export async function verifyAll(
   } finally {
     await database.destroy();
   }
-}
-
-/** A noun for a count. */
-function plural(noun: string, count: number): string {
-  return count === 1 ? noun : `${noun}s`;
 }

@@ -1,16 +1,13 @@
 /** Comparing a provider's rollup with the ledger, in one snapshot. */
 
 import type { Knex } from "knex";
-import { DAY, FIRST_INSTANT, LAST_INSTANT } from "../../db/datetime.ts";
+import { FIRST_INSTANT, LAST_INSTANT } from "../../db/datetime.ts";
 import { isLength } from "../stretches.ts";
 import { formatSums, minus, NO_SUMS } from "../sums.ts";
 import { readBoundaries } from "./boundaries.ts";
 import { compareLeaves } from "./comparison.ts";
 import { findContradictions, findDamage } from "./damage.ts";
 import { placesOf } from "./repair.ts";
-import { readClock } from "./run/clock.ts";
-import { readChecked } from "./run/due.ts";
-import { findNews } from "./run/news.ts";
 import { nextSlice } from "./slice.ts";
 import { REPEATABLE_READ, readRollups } from "./state.ts";
 
@@ -52,20 +49,4 @@ export async function* verify(database: Knex, provider: string): AsyncGenerator<
   } finally {
     await reader.rollback();
   }
-}
-
-/**
- * The number of providers with a rollup, and of those that should have one.
- *
- * @param margin how old the rows are at least that make a provider large, in ms
- */
-export async function countRollups(
-  database: Knex,
-  providers: readonly string[],
-  margin: number,
-): Promise<{ readonly compared: number; readonly missing: number }> {
-  const { until } = await readClock(database, margin, false);
-  const news = await findNews(database, providers, { until }, { all: false });
-  const { rollups: compared } = await readChecked(database, DAY);
-  return { compared, missing: news.filter(({ version }) => version === undefined).length };
 }
