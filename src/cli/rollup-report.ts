@@ -70,9 +70,7 @@ function createProgressBar() {
   });
   return {
     show({ done, providers, charges, building }: RollupProgress) {
-      const position = building
-        ? `, building ${building.at.slice(0, 10)}, ${building.rowsLeft} rows left`
-        : "";
+      const position = building ? `, building, ${building.rowsLeft} rows left` : "";
       if (!bar.isActive) bar.start(providers, 0, { charges: 0, building: "" });
       bar.update(done, { charges, building: position });
     },

@@ -106,8 +106,6 @@ export async function hasOutgrown(reader: Knex.Transaction, rollup: Rollup): Pro
 export interface BuildStep {
   /** The number of charges added. */
   readonly charges: number;
-  /** The event time up to which the build has come. */
-  readonly at: string;
   /** The number of charges, starts and ends of rentals that are left, about. */
   readonly rowsLeft: number;
   /** Whether the rollup is the current one now. */
@@ -140,18 +138,17 @@ export async function buildStep(
     const moved = movedTo(build, next === LAST_INSTANT ? "complete" : "filling", next);
     const written = await writeChange(database, change, { ...moved, rows_left: left });
     const charges = written ? chargesOf(change) : 0;
-    return { charges, at: next, rowsLeft: left, done: false };
+    return { charges, rowsLeft: left, done: false };
   }
   // Without this, answers would read much raw until the next run.
   const refreshed = await refresh(database, provider, until, true);
   if (refreshed.rebuild === "damaged") {
     await beginBuild(database, provider, until, undefined, true);
-    return { charges: 0, at: FIRST_INSTANT, rowsLeft, done: false };
+    return { charges: 0, rowsLeft, done: false };
   }
   return {
     // What is too much for a refresh is left to the next run. To throw the build away could go on for ever.
     charges: refreshed.charges,
-    at: LAST_INSTANT,
     rowsLeft: 0,
     done: await makeCurrent(database, provider),
   };
