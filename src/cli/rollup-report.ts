@@ -69,10 +69,10 @@ function createProgressBar() {
     clearOnComplete: true,
   });
   return {
-    show({ done, providers, charges, building }: RollupProgress) {
-      const position = building ? `, building, ${building.rowsLeft} rows left` : "";
+    show({ done, providers, charges, rowsLeft }: RollupProgress) {
+      const building = rowsLeft > 0 ? `, building, ${rowsLeft} rows left` : "";
       if (!bar.isActive) bar.start(providers, 0, { charges: 0, building: "" });
-      bar.update(done, { charges, building: position });
+      bar.update(done, { charges, building });
     },
     stop: () => bar.stop(),
   };

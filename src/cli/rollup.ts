@@ -207,8 +207,8 @@ function createRun({ flags, log, signal, admin }: RunParts) {
   const counted = nothingCounted();
   return async (database: Knex, seesTransactions: boolean): Promise<RollupResult> => {
     const result = await runOnce(database, log, {
-      report: ({ building, repair }) => {
-        admin?.building(building?.rowsLeft ?? 0);
+      report: ({ rowsLeft, repair }) => {
+        admin?.building(rowsLeft);
         if (repair) admin?.repaired();
       },
       margin: margin * 1_000,

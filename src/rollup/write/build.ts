@@ -103,7 +103,7 @@ export async function hasOutgrown(reader: Knex.Transaction, rollup: Rollup): Pro
 }
 
 /** What a step of a build came to. */
-export interface BuildStep {
+interface BuildStep {
   /** The number of charges added. */
   readonly charges: number;
   /** The number of charges, starts and ends of rentals that are left, about. */

@@ -43,10 +43,10 @@ export async function refresh(
     return until <= rollup.watermark ? "current" : changeUpTo(reader, rollup, until);
   });
   if (found === "current") return { charges: 0 };
-  if (found === "damaged") {
-    return { charges: 0, rebuild: found, repair: rebuildOf(provider, DAMAGED) };
+  if (typeof found === "string") {
+    const repair = found === "damaged" ? rebuildOf(provider, DAMAGED) : undefined;
+    return { charges: 0, rebuild: found, repair };
   }
-  if (typeof found === "string") return { charges: 0, rebuild: found };
   const { change, repair } = found;
   if (!(await writeChange(database, change))) return { charges: 0 };
   return { charges: chargesOf(change), repair };

@@ -17,7 +17,7 @@ import { purgeFormats } from "./purge.ts";
 import { readClock } from "./run/clock.ts";
 import { findDue, readChecked } from "./run/due.ts";
 import { WRITE_HEARTBEAT } from "./run/heartbeat.ts";
-import { findNews, type News, type NewsOptions } from "./run/news.ts";
+import { findNews, type NewsOptions } from "./run/news.ts";
 import { readProviders } from "./run/pages.ts";
 import { isProviderSpecific } from "./run/retry.ts";
 import {
@@ -165,15 +165,13 @@ function resultOf(
   { rollups, checkAge }: Awaited<ReturnType<typeof readChecked>>,
   started: number,
 ): Omit<RollupResult, "failure"> {
-  const [old, missing] = [true, false].map((is) =>
-    [...behind.values()].filter(({ version }) => (version !== undefined) === is),
-  ) as [News[], News[]];
+  const old = [...behind.values()].filter(({ version }) => version !== undefined);
   const watermarks = [clock.until, ...old.map(({ watermark }) => watermark)];
   return {
     ...total,
     news,
     providers,
-    small: Math.max(0, providers - rollups - missing.length),
+    small: Math.max(0, providers - rollups - (behind.size - old.length)),
     checkAge,
     waitsFor: clock.waitsFor,
     behind: behind.size,

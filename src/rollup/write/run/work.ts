@@ -1,6 +1,6 @@
 /** What a run does for a provider: refreshes, builds and checks its rollup. */
 import type { Knex } from "knex";
-import { type BuildStep, beginBuild, buildStep } from "../build.ts";
+import { beginBuild, buildStep } from "../build.ts";
 import { checkSlice } from "../check.ts";
 import { purge } from "../purge.ts";
 import { refresh } from "../refresh.ts";
@@ -16,8 +16,8 @@ export interface RollupProgress {
   readonly providers: number;
   /** The number of charges added so far. */
   readonly charges: number;
-  /** The latest step of a build; undefined if there is none. */
-  readonly building: BuildStep | undefined;
+  /** The charges, starts and ends of rentals that are left of the build at work, about; 0 if there is none. */
+  readonly rowsLeft: number;
   /** What the latest step has put right; undefined if nothing differed. */
   readonly repair: Repair | undefined;
 }
@@ -45,12 +45,12 @@ export interface Run {
 }
 
 /** Counts what a step has added and put right, and reports it. */
-function count(run: Run, charges: number, repair?: Repair, building?: BuildStep) {
+function count(run: Run, charges: number, repair?: Repair, rowsLeft = 0) {
   const { options, providers, behind, total } = run;
   total.charges += charges;
   if (repair) total.repairs++;
   const done = providers - behind.size;
-  options.report?.({ done, providers, charges: total.charges, building, repair });
+  options.report?.({ done, providers, charges: total.charges, rowsLeft, repair });
 }
 
 /** Refreshes a rollup. Resolves to false if it needs a build. */
@@ -75,7 +75,7 @@ export async function buildProvider(run: Run, found: ToBuild): Promise<void> {
     }
     for (;;) {
       const step = await buildStep(database, provider, clock.until);
-      if (step) count(run, step.charges, undefined, step);
+      if (step) count(run, step.charges, undefined, step.rowsLeft);
       if (step === undefined || step.done) break;
       if (stopped() || outOfTime()) {
         total.unfinished = true;
