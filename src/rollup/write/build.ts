@@ -2,6 +2,7 @@
  * Building a provider's rollup in a slot of its own, while queries use the current one: `build-state.ts` has its states.
  */
 
+import assert from "node:assert";
 import type { Knex } from "knex";
 import { DAY, FIRST_INSTANT, LAST_INSTANT, toDatetime } from "../../db/datetime.ts";
 import { TABLES } from "../coverage.ts";
@@ -20,7 +21,6 @@ import {
   inSnapshot,
   newVersion,
   type Rollup,
-  type Rollups,
   readRollups,
   rowOf,
 } from "./state.ts";
@@ -47,38 +47,30 @@ export async function beginBuild(
   replaces: string | undefined,
   rebuild: boolean,
 ): Promise<boolean> {
-  const isGoingOn = ({ build }: Rollups) =>
-    build && !rebuild && build.watermark <= build.now && isLength(build.leaf);
+  const isGoingOn = (build: Rollup) =>
+    !rebuild && build.watermark <= build.now && isLength(build.leaf);
   const before = await inSnapshot(database, (reader) => readRollups(reader, provider));
-  if (isGoingOn(before)) return true;
+  if (before.build && isGoingOn(before.build)) return true;
   const { leaf, rows } = await chooseLength(database, provider);
+  const key = { provider_id: provider, format: FORMAT, building: 1 };
+  const begun = { version: newVersion(), watermark, leaf, check_at: watermark, rows_left: rows };
   return inShortTransaction(database, async (transaction) => {
-    const { current, build } = await readRollups(transaction, provider, true);
-    if (isGoingOn({ current, build })) return true;
-    if (!rebuild && current?.version !== replaces) return false;
-    const begun = {
-      slot: current ? 1 - current.slot : 0,
-      version: newVersion(),
-      watermark,
-      leaf,
-      next_from: FIRST_INSTANT,
-      check_at: watermark,
-      rows_left: rows,
-    };
-    if (build) {
-      await rowOf(transaction, build).update({ ...begun, ...movedTo(build, "begun") });
-      return true;
-    }
-    // Where there was no row to lock, another run may have begun a build since, or completed it.
-    const key = { provider_id: provider, format: FORMAT, building: 1 };
+    // First of all, so that there is a row to lock: otherwise another run could begin a build, and complete it.
     await transaction(TABLES.rollups)
-      .insert({ ...key, ...begun })
+      .insert({ ...key, ...begun, slot: 0, next_from: FIRST_INSTANT })
       .onConflict()
       .ignore();
-    const since = await readRollups(transaction, provider, true);
-    if (since.current?.version === current?.version) return true;
-    if (since.build?.version === begun.version) await rowOf(transaction, since.build).del();
-    return false;
+    const { current, build } = await readRollups(transaction, provider, true);
+    assert(build, "a build that was begun, or is there, is locked");
+    const isOwn = build.version === begun.version;
+    if (!isOwn && isGoingOn(build)) return true;
+    if (!rebuild && current?.version !== replaces) {
+      if (isOwn) await rowOf(transaction, build).del();
+      return false;
+    }
+    const slot = current ? 1 - current.slot : 0;
+    await rowOf(transaction, build).update({ ...begun, slot, ...movedTo(build, "begun") });
+    return true;
   });
 }
 

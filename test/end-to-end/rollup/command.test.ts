@@ -115,7 +115,7 @@ it("a run that is stopped before every rollup is built ends with 1", async () =>
     [FORMAT],
   );
   const command = startCommand("rollup", [], database.url);
-  await until(async () => (await processes.running("for update")).length > 0);
+  await until(async () => (await processes.running("insert ignore")).length > 0);
   command.signal("SIGINT");
   await blocker.rollback();
   await processes.close();
