@@ -3,7 +3,7 @@
 import type { Knex } from "knex";
 import { LAST_INSTANT } from "../../db/datetime.ts";
 import { TABLES } from "../coverage.ts";
-import { FORMAT, isZero, NO_SUMS, plus, SUM_NAMES, type Sums, textOf, typeOf } from "../sums.ts";
+import { FORMAT, NO_SUMS, plus, SUM_NAMES, type Sums, textOf, typeOf } from "../sums.ts";
 import type { Difference } from "./comparison.ts";
 import { type Rollup, STORED } from "./state.ts";
 
@@ -23,10 +23,9 @@ export function laterThan({ leaf }: Difference, stored: readonly string[]): numb
 export async function addDifferences(
   transaction: Knex.Transaction,
   rollup: Rollup,
-  found: readonly Difference[],
+  differences: readonly Difference[],
   stored: readonly string[],
 ): Promise<void> {
-  const differences = found.filter((difference) => !isZero(difference));
   const added = addedBoundaries(differences, stored);
   for (let start = 0; start < added.length; start += ROWS_PER_INSERT) {
     await copyBoundaries(transaction, rollup, added.slice(start, start + ROWS_PER_INSERT));
@@ -64,11 +63,8 @@ function addedBoundaries(
 /** The number of new boundaries, or of additions, in one INSERT. */
 const ROWS_PER_INSERT = 500;
 
-/** What differs in a leaf. */
-type LeafDifference = Sums & Pick<Difference, "leaf" | "server" | "instance">;
-
 /** The differences of the provider as a whole: in each leaf those of all owners, added up. */
-function wholeOf(differences: readonly Difference[]): LeafDifference[] {
+function wholeOf(differences: readonly Difference[]): Difference[] {
   return [...Map.groupBy(differences, ({ leaf }) => leaf.to).values()].map((parts) => {
     const [{ leaf }] = parts as [Difference];
     return { ...parts.reduce<Sums>(plus, NO_SUMS), leaf, server: "0", instance: "0" };
@@ -83,7 +79,7 @@ interface Addition extends Sums, Pick<Difference, "server" | "instance"> {
 }
 
 /** The additions of one owner: at each boundary, all differences up to there. So each row is written once. */
-function additionsOf(differences: readonly LeafDifference[], total = false): Addition[] {
+function additionsOf(differences: readonly Difference[], total = false): Addition[] {
   const inOrder = differences.toSorted((left, right) => (left.leaf.to < right.leaf.to ? -1 : 1));
   let sums = NO_SUMS;
   return inOrder.map((difference, nth) => {
