@@ -19,14 +19,6 @@ import { inSnapshot, type Rollup, readRollups } from "./state.ts";
 /** The number of charges, starts or ends of rentals that a slice has, about. */
 const SLICE_ROWS = 10_000;
 
-/** When to check. */
-export interface CheckOptions {
-  /** The time within which the whole rollup is compared, in ms. */
-  readonly period: number;
-  /** The number of charges, starts or ends of rentals that a slice has, about. Default: `SLICE_ROWS`. */
-  readonly rows?: number;
-}
-
 /** What became of a check. */
 export interface Checked {
   /** Whether more slices are due. */
@@ -39,11 +31,14 @@ export interface Checked {
 /**
  * Compares the next slice of a provider's rollup with the ledger, and repairs it. If another run
  * changed the rollup in the meantime, nothing is written and the slice stays due.
+ *
+ * @param period the time within which the whole rollup is compared, in ms
+ * @param rows the number of charges, starts or ends of rentals that a slice has, about
  */
 export async function checkSlice(
   database: Knex,
   provider: string,
-  { period, rows = SLICE_ROWS }: CheckOptions,
+  { period, rows = SLICE_ROWS }: { readonly period: number; readonly rows?: number },
 ): Promise<Checked> {
   const found = await inSnapshot(database, async (reader) => {
     const { current, build } = await readRollups(reader, provider);

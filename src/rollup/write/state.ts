@@ -70,11 +70,10 @@ export async function readRollups(
 }
 
 /** The row of a rollup in the table. */
-export function rowOf(database: Knex.Transaction, { provider, building }: RowKey) {
+export function rowOf(database: Knex.Transaction, { provider, building }: Rollup) {
   const key = { provider_id: provider, format: FORMAT, building: Number(building) };
   return database(TABLES.rollups).where(key);
 }
-type RowKey = Pick<Rollup, "provider" | "building">;
 
 /** SQL condition: the sums are those of a rollup. It has bindings for provider and slot. */
 export const OF_ROLLUP = `provider_id = ? AND format = ${FORMAT} AND slot = ?`;
