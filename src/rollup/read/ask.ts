@@ -62,18 +62,36 @@ interface Confirmed {
   readonly confirmed: readonly { readonly version: string }[];
 }
 
-declare const answered: unique symbol;
-
-/** A question for an answer of a type, whatever its rows and sums are. */
-export interface Question<T> {
-  readonly [answered]: T;
-}
+/**
+ * A question for an answer of a type, whatever its rows and sums are: sends it about a provider. Resolves to undefined
+ * if its rollup is another one in the snapshot.
+ */
+export type Question<T> = (
+  query: Query,
+  provider: string,
+  facts: Facts,
+) => Promise<Found<T> | undefined>;
 
 /** Makes a question. */
-export function question<Rows extends Confirmed, Sums, T>(
-  question: QuestionOf<Rows, Sums, T>,
-): Question<T> {
-  return question as unknown as Question<T>;
+export function question<Rows extends Confirmed, Sums, T>({
+  rollup,
+  statements,
+  values,
+  stored,
+  answer,
+}: QuestionOf<Rows, Sums, T>): Question<T> {
+  return async (query, provider, facts) => {
+    const known = rollup && stored?.cache?.get(provider, rollup, stored.place);
+    const toRead = known === undefined ? stored : undefined;
+    const statement = rollup === undefined ? "raw" : toRead === undefined ? "cached" : "full";
+    const { rows, asOf } = await statements[statement].run(query, values);
+    if (rollup && rows.confirmed[0]?.version !== rollup.version) return undefined;
+    const sums = rollup && toRead ? toRead.sumsOf(rows) : known;
+    if (rollup && toRead && sums !== undefined)
+      toRead.cache?.put(provider, rollup, toRead.place, sums);
+    // Everything that was committed before either instant is in the answer.
+    return { ...answer(rows, sums), asOf: Math.min(asOf, facts.now) };
+  };
 }
 
 /**
@@ -150,26 +168,6 @@ async function askIn<T>(
   throw new ServiceError("databaseUnavailable", undefined, { cause });
 
   async function answerWith(facts: Facts): Promise<Found<T> | undefined> {
-    return send(query, provider, facts, questionFor(facts));
+    return questionFor(facts)(query, provider, facts);
   }
-}
-
-/** Sends a question about a provider. Resolves to undefined if its rollup is another one in the snapshot. */
-export async function send<T>(
-  query: Query,
-  provider: string,
-  facts: Facts,
-  question: Question<T>,
-): Promise<Found<T> | undefined> {
-  const asked = question as unknown as QuestionOf<Confirmed, unknown, T>;
-  const { rollup, statements, values, stored, answer } = asked;
-  const known = rollup && stored?.cache?.get(provider, rollup, stored.place);
-  const toRead = known === undefined ? stored : undefined;
-  const statement = rollup === undefined ? "raw" : toRead === undefined ? "cached" : "full";
-  const { rows, asOf } = await statements[statement].run(query, values);
-  if (rollup && rows.confirmed[0]?.version !== rollup.version) return undefined;
-  const sums = rollup && toRead ? toRead.sumsOf(rows) : known;
-  if (rollup && toRead) toRead.cache?.put(provider, rollup, toRead.place, sums);
-  // Everything that was committed before either instant is in the answer.
-  return { ...answer(rows, sums), asOf: Math.min(asOf, facts.now) };
 }
