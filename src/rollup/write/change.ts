@@ -75,7 +75,6 @@ export function writeChange(
 ): Promise<boolean> {
   const { rollup, until, owners, stored, quarters } = change;
   const changes = until !== rollup.watermark || owners.length + quarters.length > 0;
-  if (!changes && Object.keys(columns).length === 0) return Promise.resolve(true);
   const version = changes ? newVersion() : rollup.version;
   return inShortTransaction(database, async (transaction) => {
     const ofVersion = (of: string) => rowOf(transaction, rollup).where({ version: of });
