@@ -35,6 +35,22 @@ it("what commits late is added where another row of its hour is new", async () =
   expect(repairs).toEqual([expect.stringContaining(" and 1 charges")]);
 });
 
+it("a rental that commits late is added, and reported, where another one of its leaf is new", async () => {
+  await knex("rentals").insert([
+    rental("2025-12-01", "2025-12-05", "2026-01-20 11:30:00.000"),
+    rental("2025-12-01", "2025-12-05", NEXT),
+  ]);
+  const { repairs } = await refreshTo(NEXT);
+  expect(repairs).toEqual([expect.stringContaining("repaired by 1 starts, 1 ends of rentals")]);
+});
+
+it("a charge that is replaced is taken off, and reported, and added again", async () => {
+  await knex("charges").update({ recorded_at: NEXT });
+  const { added, repairs } = await refreshTo(NEXT);
+  expect(added).toBe(0);
+  expect(repairs).toEqual([expect.stringContaining("repaired by -1.00 of gross and -1 charges")]);
+});
+
 it("an ended rental that is written again is neither added nor reported again", async () => {
   await knex("rentals").insert(rental("2025-12-01", "2025-12-05", "2025-12-05"));
   await build(knex, "1", WATERMARK);
