@@ -91,16 +91,7 @@ function additionsOf(differences: readonly Difference[], total = false): Additio
 }
 
 /** The columns that a change writes. */
-const STORED_COLUMNS = [
-  "provider_id",
-  "format",
-  "slot",
-  "total",
-  "at",
-  "server_id",
-  "instance_id",
-  ...SUM_NAMES,
-].join(", ");
+const STORED_COLUMNS = `provider_id, format, slot, total, at, server_id, instance_id, ${SUM_NAMES.join(", ")}`;
 
 /** Stores boundaries, each with the sums of the one before. */
 async function copyBoundaries(

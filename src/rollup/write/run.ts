@@ -102,8 +102,10 @@ export async function rollUp(database: Knex, options: RollupOptions): Promise<Ro
     const attempt = async (task: Task) => {
       if (fatal.length > 0 || enough()) return;
       await work(task).catch((cause) => {
-        if (isProviderSpecific(cause)) errors.push(errorOf(task.provider, cause));
-        else fatal.push(cause);
+        if (isProviderSpecific(cause)) {
+          const { message, sqlMessage = message } = cause;
+          errors.push(new Error(`provider ${task.provider}: ${sqlMessage}`, { cause }));
+        } else fatal.push(cause);
       });
     };
     await Promise.all(tasks.map((task) => limit(attempt, task)));
@@ -178,10 +180,4 @@ function resultOf(
     duration: performance.now() - started,
     lag: fromDatetime(clock.now) - Math.min(...watermarks.map(fromDatetime)),
   };
-}
-
-/** The error of a provider. */
-function errorOf(provider: string, cause: Error & { readonly sqlMessage?: string }): Error {
-  const { message, sqlMessage = message } = cause;
-  return new Error(`provider ${provider}: ${sqlMessage}`, { cause });
 }

@@ -63,15 +63,6 @@ const newsOf = (minRows: number) => `
         AND (rollup.provider_id IS NOT NULL OR ${reaches("charges", minRows)} OR ${reaches("rentals", minRows)})))
   ORDER BY provider.id`;
 
-/** A row of it. */
-interface NewsRow {
-  readonly id: string | number;
-  readonly version: string | number | null;
-  readonly watermark: string | null;
-  readonly ahead: string | number | null;
-  readonly building: string | number;
-}
-
 /**
  * Up to which watermark all providers without a rollup were found too small for one. Runs of a process share it, and
  * count those again of which a row was recorded since; all after a day, because rows may come late.
@@ -130,10 +121,10 @@ export async function findNews(
       counted: counted.upTo,
     });
     const found = rows.map(
-      (row: NewsRow): News => ({
+      (row: Readonly<Record<keyof News | "id", string | number | null>>): News => ({
         provider: String(row.id),
         version: row.version === null ? undefined : String(row.version),
-        watermark: row.watermark ?? FIRST_INSTANT,
+        watermark: String(row.watermark ?? FIRST_INSTANT),
         building: Number(row.building) === 1,
         ahead: Number(row.ahead) === 1,
       }),

@@ -61,11 +61,11 @@ export async function refreshProvider(run: Run, { provider }: News): Promise<boo
   return !rebuild;
 }
 
-/** A rollup to build: in place of a version, of none by default. */
-type ToBuild = Pick<News, "provider" | "version"> & Partial<News>;
-
-/** Builds until the build is complete or the time is up. */
-export async function buildProvider(run: Run, found: ToBuild): Promise<void> {
+/** Builds a rollup in place of a version, if there is one, until the build is complete or the time is up. */
+export async function buildProvider(
+  run: Run,
+  found: Pick<News, "provider" | "version"> & Partial<News>,
+): Promise<void> {
   const { database, options, clock, behind, total, stopped, outOfTime } = run;
   const { provider, version, watermark, ahead, building } = found;
   const { rebuild = false } = options;
