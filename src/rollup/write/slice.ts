@@ -7,14 +7,6 @@ import type { Compared } from "./comparison.ts";
 import { KEYS, ownersOf } from "./ledger.ts";
 import type { Rollup } from "./state.ts";
 
-/** Consecutive leaves of a rollup. */
-export interface Slice {
-  /** Those that have a row in the ledger or a stored boundary, and all from the first to the next slice. */
-  readonly compared: Compared;
-  /** Where the next slice begins; `LAST_INSTANT` if this is the last one. */
-  readonly next: string;
-}
-
 /**
  * The maximum numbers of leaves in a slice, as many as a change may have, and of the rows of their
  * boundaries if it has several.
@@ -22,8 +14,9 @@ export interface Slice {
 const [MAX_SLICE_LEAVES, MAX_SLICE_ROWS] = [MAX_CHANGED_LEAVES, 100_000];
 
 /**
- * The leaves of a rollup from an event time on that have about `rows` charges, starts and ends of
- * rentals; at least one.
+ * Consecutive leaves of a rollup from an event time on, at least one, that have about `rows` charges, starts and ends of
+ * rentals: those that have a row in the ledger or a stored boundary, in the stretch up to where the next slice begins;
+ * `LAST_INSTANT` if this is the last one.
  */
 export async function nextSlice(
   reader: Knex.Transaction,
@@ -31,7 +24,7 @@ export async function nextSlice(
   boundaries: readonly string[],
   from: string,
   rows: number,
-): Promise<Slice> {
+): Promise<{ readonly compared: Compared; readonly next: string }> {
   const { provider, watermark, leaf } = rollup;
   const source = ({ table, column }: (typeof DATED)[number]) =>
     `FROM ${table} FORCE INDEX (${KEYS[column]})

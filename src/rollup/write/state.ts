@@ -107,27 +107,23 @@ export async function scheduleCheck(
     });
 }
 
-/**
- * Runs a transaction as READ COMMITTED, which locks the rows that it writes and no gaps. If it fails for a reason that
- * passes, it is run again: also one of which only the answer to COMMIT was lost, so it must do nothing the second time.
- */
-export function inShortTransaction<T>(
-  database: Knex,
-  work: (transaction: Knex.Transaction) => Promise<T>,
-): Promise<T> {
-  return withRetry(() => database.transaction(work, { isolationLevel: "read committed" }));
-}
+/** Runs work in a transaction; again in another one, if it fails for a reason that passes. */
+const inTransaction =
+  (isolation: Knex.TransactionConfig) =>
+  <T>(database: Knex, work: (transaction: Knex.Transaction) => Promise<T>): Promise<T> =>
+    withRetry(() => database.transaction(work, isolation));
 
-/** Runs queries on one snapshot; again on another one, if they fail for a reason that passes. */
-export function inSnapshot<T>(
-  database: Knex,
-  work: (reader: Knex.Transaction) => Promise<T>,
-): Promise<T> {
-  return withRetry(() => database.transaction(work, REPEATABLE_READ));
-}
+/**
+ * A transaction that writes, as READ COMMITTED, which locks the rows that it writes and no gaps. It is also run again if
+ * only the answer to COMMIT was lost, so it must do nothing the second time.
+ */
+export const inShortTransaction = inTransaction({ isolationLevel: "read committed" });
 
 /**
  * The isolation of a snapshot. It is stated as that of short transactions is: behind a proxy (Vitess),
  * what a transaction asks for may hold for the next ones of its session.
  */
 export const REPEATABLE_READ: Knex.TransactionConfig = { isolationLevel: "repeatable read" };
+
+/** Queries on one snapshot. */
+export const inSnapshot = inTransaction(REPEATABLE_READ);
