@@ -30,11 +30,7 @@ export function repairOf(change: Change): Repair | undefined {
   const places = owners.length > 0 ? owners : wholes;
   if (places.length === 0) return undefined;
   const sums = places.reduce<Sums>((sum, place) => plus(sum, place.sums), NO_SUMS);
-  const [from] = places.map((place) => place.from).sort();
-  const to = places
-    .map((place) => place.to)
-    .sort()
-    .at(-1);
+  const ends = places.flatMap(({ from, to }) => [from, to]).sort();
   const more = isZero(sums) ? "nothing in all, and others in places" : formatSums(sums);
   const gross = places.reduce(
     (sum, { sums: { gross } }) => sum + (gross < 0n ? -gross : gross),
@@ -42,7 +38,7 @@ export function repairOf(change: Change): Repair | undefined {
   );
   return {
     provider: change.rollup.provider,
-    what: `${from} to ${to}: repaired by ${more}`,
+    what: `${ends[0]} to ${ends.at(-1)}: repaired by ${more}`,
     gross: formatCents(gross),
   };
 }

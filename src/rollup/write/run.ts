@@ -86,10 +86,9 @@ export interface RollupResult extends RollupRun {
  * @throws the driver's error that every provider would get: the database is unavailable, for example
  */
 export async function rollUp(database: Knex, options: RollupOptions): Promise<RollupResult> {
-  const started = performance.now();
   const { concurrency = CONCURRENCY, rebuild = false, counted } = options;
-  const { run, news } = await beginRun(database, options, started);
-  const { total, stopped, outOfTime } = run;
+  const run = await beginRun(database, options, performance.now());
+  const { news, total, stopped, outOfTime } = run;
   const errors: Error[] = [];
   const fatal: unknown[] = [];
   const limit = pLimit(concurrency);
@@ -135,43 +134,41 @@ export async function rollUp(database: Knex, options: RollupOptions): Promise<Ro
     errors.length === 0
       ? undefined
       : new AggregateError(errors, errors.map(({ message }) => message).join("\n"));
-  return { ...resultOf(run, news.length, checked, started), failure };
+  return { ...resultOf(run, checked), failure };
 }
 
 /** Begins a run: finds how far it may go, and who has news up to there. */
-async function beginRun(database: Knex, options: RollupOptions, started: number) {
+async function beginRun(database: Knex, options: RollupOptions, started: number): Promise<Run> {
   const { margin, rebuild = false, maxTime = Infinity, checkPeriod = CHECK_PERIOD } = options;
   await database.raw(WRITE_HEARTBEAT);
   const clock = await readClock(database, margin, options.seesTransactions ?? false);
   const ids = await readProviders(database);
   const news = await findNews(database, ids, clock, { ...options, all: rebuild });
-  const total = { charges: 0, checked: 0, repairs: 0, unfinished: false };
-  const run: Run = {
+  return {
     database,
+    started,
+    news,
     options,
     clock,
     period: checkPeriod,
     providers: ids.length,
     behind: new Map(news.map((found) => [found.provider, found])),
-    total,
+    total: { charges: 0, checked: 0, repairs: 0, unfinished: false },
     stopped: () => options.signal?.aborted ?? false,
     outOfTime: () => performance.now() - started > maxTime,
   };
-  return { run, news };
 }
 
 /** What a run did. */
 function resultOf(
-  { clock, providers, behind, total }: Run,
-  news: number,
+  { started, clock, providers, news, behind, total }: Run,
   { rollups, checkAge }: Awaited<ReturnType<typeof readChecked>>,
-  started: number,
 ): Omit<RollupResult, "failure"> {
   const old = [...behind.values()].filter(({ version }) => version !== undefined);
   const watermarks = [clock.until, ...old.map(({ watermark }) => watermark)];
   return {
     ...total,
-    news,
+    news: news.length,
     providers,
     small: Math.max(0, providers - rollups - (behind.size - old.length)),
     checkAge,

@@ -29,12 +29,16 @@ export interface Run {
     readonly rebuild?: boolean;
     readonly report?: (progress: RollupProgress) => void;
   };
+  /** When it began, in ms of the process. */
+  readonly started: number;
   readonly clock: Clock;
   /** The time within which a rollup is compared, in ms. */
   readonly period: number;
   /** The number of providers. */
   readonly providers: number;
-  /** The providers with news that are not up to date yet. */
+  /** The providers with news. */
+  readonly news: readonly News[];
+  /** Those of them that are not up to date yet. */
   readonly behind: Map<string, News>;
   /** What it has done so far, and found. */
   readonly total: { charges: number; checked: number; repairs: number; unfinished: boolean };
