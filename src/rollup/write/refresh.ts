@@ -2,7 +2,7 @@
 import type { Knex } from "knex";
 import { sumsOf } from "../stored-sums.ts";
 import { joined, stretchesOf } from "../stretches.ts";
-import { CHARGE_NAMES, NO_SUMS, plus, RENTAL_NAMES, type Sums } from "../sums.ts";
+import { CHARGE_NAMES, NO_SUMS, plus, RENTAL_NAMES, type SumName, type Sums } from "../sums.ts";
 import { readBoundaries } from "./boundaries.ts";
 import { type Change, computeChange, MAX_CHANGED_LEAVES, writeChange } from "./change.ts";
 import type { Compared } from "./comparison.ts";
@@ -75,28 +75,29 @@ async function changeUpTo(reader: Knex.Transaction, rollup: Rollup, until: strin
   const ofFresh = { leaves: leavesOf(rentals), names: RENTAL_NAMES, added, stretches };
   const change = await compare(ofFresh, until);
   if (change === "too large") return change;
-  if (isExplained(change, rentals)) return { change, repair: undefined };
+  const names = unexplained(change, rentals);
+  if (names.length === 0) return { change, repair: undefined };
 
   const whole = { leaves, stretches: joined(leaves) };
-  const late = await compare(whole, rollup.watermark);
+  const late = await compare({ ...whole, names }, rollup.watermark);
   const all = await compare(whole, until);
   if (late === "too large" || all === "too large") return "too large" as const;
   return { change: all, repair: repairOf(late) };
 }
 
 /**
- * Whether the owners have what the quarter hours lack of charges, and no more of rentals than became covered. A charge
- * that was replaced is in no hour again, and a rental that was written again adds nothing.
+ * The sums of charges if the owners have others than the quarter hours lack, and those of rentals if they have more than
+ * became covered. A charge that was replaced is in no hour again, and a rental that was written again adds nothing.
  */
-function isExplained({ owners, quarters }: Change, rentals: readonly Fresh[]): boolean {
+function unexplained({ owners, quarters }: Change, rentals: readonly Fresh[]): SumName[] {
   const ofOwners = owners.reduce<Sums>(plus, NO_SUMS);
   const ofHours = quarters.map(sumsOf).reduce(plus, NO_SUMS);
   const ends = rentals.reduce((sum, { count }) => sum + BigInt(count), 0n);
-  return (
-    CHARGE_NAMES.every((name) => ofOwners[name] === ofHours[name]) &&
-    owners.every(({ started, ended }) => started >= 0n && ended >= 0n) &&
-    ofOwners.started + ofOwners.ended <= ends
-  );
+  const hasOthers = CHARGE_NAMES.some((name) => ofOwners[name] !== ofHours[name]);
+  const hasMore =
+    owners.some(({ started, ended }) => started < 0n || ended < 0n) ||
+    ofOwners.started + ofOwners.ended > ends;
+  return [...(hasOthers ? CHARGE_NAMES : []), ...(hasMore ? RENTAL_NAMES : [])];
 }
 
 /** The number of charges that a change adds. */

@@ -58,6 +58,18 @@ it("an ended rental that is written again is neither added nor reported again", 
   expect(await refreshTo(NEXT)).toEqual(adds(0));
 });
 
+it("nor is it reported beside a charge that commits late", async () => {
+  await knex("rentals").insert(rental("2025-12-01", "2025-12-05", "2025-12-05"));
+  await build(knex, "1", WATERMARK);
+  await knex("rentals").update({ updated_at: "2026-01-20 12:03:00.000" });
+  await knex("charges").insert([
+    charge("2025-11-01 18:50:00.000", "2026-01-20 11:30:00.000"),
+    charge("2025-11-01 18:00:00.000", NEXT),
+  ]);
+  const { repairs } = await refreshTo(NEXT);
+  expect(repairs).toEqual([expect.stringMatching(/repaired by 1\.00 of gross and 1 charges$/)]);
+});
+
 // Regression: rows of such dates were taken for one stretch of two thousand years, with a leaf for each day; and the
 // engines count a 30th of February as 2 March.
 it("of rows of dates that do not exist, only the leaves are compared, and none in between", async () => {
